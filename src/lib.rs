@@ -1,0 +1,1 @@
+//! omni-run: starts any AI coding agent with the project's own documents in its first message.

@@ -1,0 +1,2 @@
+//! The `omni-run` binary.
+fn main() {}
