@@ -1,0 +1,1 @@
+//! Starting an engine.

@@ -1,0 +1,108 @@
+//! The only place that prints. stdout carries data; status, warnings, hints and errors go to
+//! stderr. Foreign text (file names, headings, engine output that we quote) is made harmless first.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::error::Failure;
+
+/// Says things to the person. Cheap to copy around by reference; holds no lock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ui {
+    /// `-q`: no status lines. Warnings and errors stay.
+    pub quiet: bool,
+}
+
+impl Ui {
+    /// Data for stdout, exactly as given. A closed pipe is a quiet end, not an error.
+    pub fn data(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()
+    }
+
+    /// A status line on stderr.
+    pub fn status(&self, line: &str) {
+        if !self.quiet {
+            self.stderr_line("", line);
+        }
+    }
+
+    /// A warning on stderr.
+    pub fn warning(&self, line: &str) {
+        self.stderr_line("warning: ", line);
+    }
+
+    /// A hint on stderr.
+    pub fn hint(&self, line: &str) {
+        self.stderr_line("hint: ", line);
+    }
+
+    /// An error with its hints.
+    pub fn failure(&self, failure: &Failure) {
+        self.stderr_line("error: ", &failure.message);
+        for hint in &failure.hints {
+            self.stderr_line("hint: ", hint);
+        }
+    }
+
+    fn stderr_line(&self, prefix: &str, line: &str) {
+        let style = match prefix {
+            "error: " => anstyle::AnsiColor::Red.on_default().bold(),
+            "warning: " => anstyle::AnsiColor::Yellow.on_default().bold(),
+            "hint: " => anstyle::AnsiColor::Cyan.on_default(),
+            _ => anstyle::Style::new(),
+        };
+        let mut out = anstream::stderr().lock();
+        // A closed stderr must not end a run: there is nobody left to tell.
+        let _ = writeln!(out, "{style}{prefix}{style:#}{}", printable_lines(line));
+    }
+}
+
+/// `text` on one line: control characters, line and paragraph separators and bidi controls are
+/// shown as escapes, so that a file name or heading can't forge a line or move the cursor.
+pub fn one_line(text: &str) -> String {
+    escape(text, false)
+}
+
+/// `text` with its line breaks kept and every other control character escaped.
+pub fn printable_lines(text: &str) -> String {
+    escape(text, true)
+}
+
+fn escape(text: &str, keep_newlines: bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        let keep = c == '\n' && keep_newlines;
+        if !keep && is_unprintable(c) {
+            match c {
+                '\n' => shown.push_str("\\n"),
+                '\r' => shown.push_str("\\r"),
+                '\t' => shown.push_str("\\t"),
+                _ => {
+                    let _ = write!(shown, "\\u{{{:x}}}", c as u32);
+                }
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Control characters, separators that some programs take for a line break, and bidi overrides.
+pub fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_on_one_line() {
+        assert_eq!(one_line("a\nb\u{2028}\x1b[2J"), "a\\nb\\u{2028}\\u{1b}[2J");
+        assert_eq!(printable_lines("a\nb\tc"), "a\nb\\tc");
+    }
+}
