@@ -1,9 +1,203 @@
-//! The engines: one adapter each, and the catalogue `engines.toml` they share.
+//! The engines: one adapter each, and the catalogue `engines.toml` they share. The only room (with
+//! that file) that knows an engine's name.
+//!
+//! What TOML can say stays in TOML; an adapter holds what it can't. `generic` serves engines that
+//! exist in TOML alone.
 
-use crate::context::{AutoContext, ContextSnapshot};
+pub mod catalogue;
+pub mod detect;
+pub mod dialogue;
+mod acp;
+mod claude;
+mod codex;
+mod cursor;
+mod echo;
+mod gemini;
+mod generic;
+mod hermes;
+mod openclaw;
+mod opencode;
+mod pi;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub use catalogue::{
+    ARGUMENT_LIMIT, AttachmentChannel, Catalogue, EngineId, EngineSpec, InstructionChannel,
+    MessageChannel,
+};
+pub use dialogue::{Action, Dialogue, EngineEnd, Verdict};
+pub use echo::{ECHO_SUBCOMMAND, echo_main};
+
+use crate::context::{
+    AttachmentRules, AutoContext, ContextSnapshot, Delivery, FirstMessage, InstructionRoute,
+};
+use crate::launch::plan::{LaunchPlan, PlanError};
+use crate::launch::request::{LaunchRequest, Survey};
 
 /// An agent CLI that omni-run can start.
 pub trait Engine: Send + Sync {
-    /// What this engine's first message carries. Required: an adapter without it does not compile.
-    fn first_message_auto_context(&self, snapshot: &ContextSnapshot, model: Option<&str>) -> AutoContext;
+    /// Its id.
+    fn id(&self) -> &EngineId;
+
+    /// Its entry of the catalogue, after the user's overlay.
+    fn catalogue(&self) -> &EngineSpec;
+
+    /// What this engine's first message carries. Required: an adapter without it does not compile,
+    /// and a [`FirstMessage`] is made from nothing else. `delivery`: of this engine and model, from
+    /// [`Engine::delivery`].
+    fn first_message_auto_context(
+        &self,
+        snapshot: &ContextSnapshot,
+        delivery: &Delivery,
+    ) -> AutoContext;
+
+    /// What the builders need to know of this engine with a model.
+    fn delivery(&self, window_tokens: u64) -> Delivery {
+        delivery_of(self.catalogue(), window_tokens)
+    }
+
+    /// The model and window that the engine's own config names, where no `--model` was given.
+    fn configured(&self, _host: &Host) -> Configured {
+        Configured::default()
+    }
+
+    /// Reads what the plan needs of the engine's own configuration.
+    fn survey(&self, _host: &Host, _first: &FirstMessage) -> Survey {
+        Survey::default()
+    }
+
+    /// The launch plan of a one-shot run. Pure.
+    ///
+    /// # Errors
+    /// When the engine has no way to do it.
+    fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError>;
+
+    /// The talk over the pipes that this plan needs.
+    fn dialogue(&self, plan: &LaunchPlan, first: &FirstMessage) -> Box<dyn Dialogue>;
+}
+
+/// What an adapter may look at before planning.
+#[derive(Debug, Clone, Default)]
+pub struct Host {
+    /// The environment that the engine will get.
+    pub env: BTreeMap<String, OsString>,
+    /// The user's home folder.
+    pub home: Option<PathBuf>,
+    /// Where the engine will run.
+    pub cwd: PathBuf,
+    /// The engine's version, if known.
+    pub version: Option<String>,
+}
+
+impl Host {
+    /// A variable as a path, if it is set and not empty.
+    pub fn dir(&self, variable: &str) -> Option<PathBuf> {
+        self.env.get(variable).filter(|v| !v.is_empty()).map(PathBuf::from)
+    }
+
+    /// A variable as text.
+    pub fn var(&self, variable: &str) -> Option<&str> {
+        self.env.get(variable).and_then(|v| v.to_str()).filter(|v| !v.is_empty())
+    }
+
+    /// A path below the home folder.
+    pub fn under_home(&self, tail: &str) -> Option<PathBuf> {
+        self.home.as_ref().map(|home| home.join(tail))
+    }
+}
+
+/// What the engine's own config says of its model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Configured {
+    /// The model.
+    pub model: Option<String>,
+    /// Its window, in tokens, where the user set one.
+    pub window: Option<u64>,
+}
+
+/// Makes the adapter of an engine of the catalogue.
+pub fn engine(id: &str, spec: &EngineSpec) -> Box<dyn Engine> {
+    let id = EngineId::new(id);
+    let spec = spec.clone();
+    match spec.adapter.as_str() {
+        "claude" => Box::new(claude::Claude::new(id, spec)),
+        "codex" => Box::new(codex::Codex::new(id, spec)),
+        "gemini" => Box::new(gemini::Gemini::new(id, spec)),
+        "cursor" => Box::new(cursor::Cursor::new(id, spec)),
+        "pi" => Box::new(pi::Pi::new(id, spec)),
+        "openclaw" => Box::new(openclaw::Openclaw::new(id, spec)),
+        "opencode" => Box::new(opencode::Opencode::new(id, spec)),
+        "hermes" => Box::new(hermes::Hermes::new(id, spec)),
+        "echo" => Box::new(echo::Echo::new(id, spec)),
+        _ => Box::new(generic::Generic::new(id, spec)),
+    }
+}
+
+/// Image files larger than this are refused by the strictest API (5 MB as base64), in bytes.
+const COMMON_MAX_IMAGE: u64 = 3_750_000;
+/// An image side over this is refused by the strictest API, in pixels.
+const COMMON_MAX_SIDE: u32 = 8_000;
+/// A PDF over this is refused by the strictest API, in bytes (32 MB a request, as base64).
+const COMMON_MAX_PDF: u64 = 20_000_000;
+/// A PDF of more pages is refused by the strictest API.
+const COMMON_MAX_PAGES: u32 = 100;
+/// All attachments of a message, in bytes.
+const COMMON_MAX_TOTAL: u64 = 20_000_000;
+/// The most images in one request of the strictest API that do not lower the size limit.
+const COMMON_MAX_COUNT: usize = 20;
+
+fn delivery_of(spec: &EngineSpec, window_tokens: u64) -> Delivery {
+    let a = &spec.attachments;
+    let or = |value: u64, common: u64| if value == 0 { common } else { value };
+    Delivery {
+        window_tokens,
+        instructions: match spec.one_shot.instructions {
+            InstructionChannel::HeadOfBlock => InstructionRoute::HeadOfBlock,
+            InstructionChannel::File
+            | InstructionChannel::ConfigValue
+            | InstructionChannel::Overlay
+            | InstructionChannel::Plugin => InstructionRoute::SystemPrompt,
+        },
+        attachments: AttachmentRules {
+            images: a.images.clone(),
+            pdf: a.pdf,
+            office: a.office,
+            max_image_bytes: or(a.max_image_bytes, COMMON_MAX_IMAGE),
+            max_image_side: COMMON_MAX_SIDE,
+            max_pdf_bytes: or(a.max_pdf_bytes, COMMON_MAX_PDF),
+            max_pdf_pages: COMMON_MAX_PAGES,
+            max_total_bytes: COMMON_MAX_TOTAL,
+            max_count: COMMON_MAX_COUNT,
+        },
+        defuse_image_paths: a.channel == AttachmentChannel::PathInText,
+    }
+}
+
+/// The first lines that every adapter shares: a struct with id and spec, and the three methods that
+/// answer from them.
+macro_rules! adapter {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        pub(super) struct $name {
+            id: EngineId,
+            spec: EngineSpec,
+        }
+
+        impl $name {
+            pub(super) fn new(id: EngineId, spec: EngineSpec) -> $name {
+                $name { id, spec }
+            }
+        }
+    };
+}
+pub(self) use adapter;
+
+/// Reads a small text file of the engine's own configuration; anything odd is as if it were absent.
+fn read_config(path: &Path) -> Option<String> {
+    /// Far over any engine's settings; in bytes.
+    const LIMIT: u64 = 4 << 20;
+    let meta = std::fs::metadata(path).ok()?;
+    (meta.is_file() && meta.len() <= LIMIT).then(|| std::fs::read_to_string(path).ok()).flatten()
 }

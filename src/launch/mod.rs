@@ -1,1 +1,4 @@
-//! Starting an engine.
+//! Starting an engine: the request, the plan, the run folder, the one-shot loop, the receipt.
+
+pub mod plan;
+pub mod request;

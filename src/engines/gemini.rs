@@ -1,0 +1,213 @@
+//! Gemini CLI. The sent text on stdin; over ACP where there are attachments or where an `@name` of
+//! the text is a file here, because the engine then rewrites every `@` of the message. Instructions
+//! ride in a per-launch settings folder made of links. Facts: seen on 0.61.0.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::acp::Acp;
+use super::dialogue::{Lines, json_line, text_at};
+use super::*;
+use crate::launch::plan::{CarryBack, RunContents, RunFile, StdinPlan};
+
+adapter!(
+    /// Google's CLI.
+    Gemini
+);
+
+/// The variable that moves the folder which holds `.gemini`.
+const HOME_VARIABLE: &str = "GEMINI_CLI_HOME";
+/// The user-level instruction file: its text lands at the end of the system instruction.
+const INSTRUCTION_FILE: &str = "GEMINI.md";
+/// Folders that the engine makes at its first start. They are made in the real place before the
+/// links, or history and sessions would land in the overlay and be lost with it.
+const ENGINE_FOLDERS: [&str; 2] = ["tmp", "history"];
+/// The output options, long and short.
+const OUTPUT: [&str; 2] = ["-o", "--output-format"];
+
+impl Engine for Gemini {
+    fn id(&self) -> &EngineId {
+        &self.id
+    }
+
+    fn catalogue(&self) -> &EngineSpec {
+        &self.spec
+    }
+
+    fn first_message_auto_context(
+        &self,
+        snapshot: &ContextSnapshot,
+        delivery: &Delivery,
+    ) -> AutoContext {
+        AutoContext::build(snapshot, delivery)
+    }
+
+    fn configured(&self, host: &Host) -> Configured {
+        if let Some(model) = host.var("GEMINI_MODEL") {
+            return Configured { model: Some(model.to_owned()), window: None };
+        }
+        let model = settings_dir(host)
+            .and_then(|dir| read_config(&dir.join("settings.json")))
+            .and_then(|text| serde_json::from_str::<Value>(&text).ok())
+            .and_then(|settings| text_at(&settings, &["model", "name"]).map(str::to_owned));
+        Configured { model, window: None }
+    }
+
+    fn survey(&self, host: &Host, first: &FirstMessage) -> Survey {
+        let config_dir = settings_dir(host);
+        let entries = config_dir
+            .as_ref()
+            .and_then(|dir| std::fs::read_dir(dir).ok())
+            .map(|entries| entries.flatten().map(|entry| entry.file_name()).collect())
+            .unwrap_or_default();
+        let own = config_dir.as_ref().and_then(|dir| read_config(&dir.join(INSTRUCTION_FILE)));
+        Survey {
+            config_dir,
+            entries,
+            own_instructions: own,
+            text_expands: generic::expands(&first.sent().to_text(), &host.cwd),
+            ..Survey::default()
+        }
+    }
+
+    fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
+        let acp = request.survey.text_expands || !generic::by_bytes(first).is_empty();
+        let mut request = request.clone();
+        let mut spec = self.spec.clone();
+        if acp {
+            // Over ACP the session is opened or loaded by a request, and the output is ours.
+            spec.one_shot.session_args.clear();
+            request.engine_args = generic::take_option(&request.engine_args, &OUTPUT).1;
+        }
+        let resume = request.resume.clone().filter(|_| acp);
+        if acp {
+            request.resume = None;
+        }
+        let mut plan = generic::base(&spec, &request, first)?;
+        if let Some(ours) = first.auto().instructions() {
+            self.overlay(&mut plan, &request, ours);
+        }
+        if acp {
+            plan.arg("--acp");
+            plan.channels.message = MessageChannel::Acp;
+            plan.stdin = StdinPlan::Dialogue;
+            plan.engine_session = resume;
+            return Ok(plan);
+        }
+        if !generic::has_option(&request.engine_args, &OUTPUT) {
+            plan.arg("-o").arg("stream-json");
+        }
+        generic::message(&mut plan, &spec, &request, first, first.sent().to_text())?;
+        Ok(plan)
+    }
+
+    fn dialogue(&self, plan: &LaunchPlan, first: &FirstMessage) -> Box<dyn Dialogue> {
+        if plan.stdin == StdinPlan::Dialogue {
+            let resume = plan.engine_session.clone();
+            return Box::new(Acp::new(plan.cwd.clone(), resume, None, first));
+        }
+        let ours = plan.args.iter().rev().take(2).any(|arg| arg == "stream-json");
+        if ours {
+            return Box::new(Stream::default());
+        }
+        Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure))
+    }
+}
+
+impl Gemini {
+    /// A settings folder for this launch: links to all that the user's holds, and an instruction
+    /// file of its own with the user's text and ours.
+    fn overlay(&self, plan: &mut LaunchPlan, request: &LaunchRequest, ours: &str) {
+        let Some(real) = &request.survey.config_dir else { return };
+        let overlay = request.run_dir.join("home/.gemini");
+        for name in ENGINE_FOLDERS {
+            plan.files.push(RunFile { path: real.join(name), contents: RunContents::Dir });
+        }
+        plan.files.push(RunFile { path: overlay.clone(), contents: RunContents::Dir });
+        let mut names: Vec<&Path> = request.survey.entries.iter().map(Path::new).collect();
+        names.extend(ENGINE_FOLDERS.map(Path::new));
+        names.sort();
+        names.dedup();
+        for name in names.into_iter().filter(|name| *name != Path::new(INSTRUCTION_FILE)) {
+            let contents = RunContents::Link(real.join(name));
+            plan.files.push(RunFile { path: overlay.join(name), contents });
+        }
+        let text = match &request.survey.own_instructions {
+            Some(own) => format!("{}\n\n{ours}", own.trim_end()),
+            None => ours.to_owned(),
+        };
+        plan.file(overlay.join(INSTRUCTION_FILE), text);
+        plan.env.push((HOME_VARIABLE.to_owned(), request.run_dir.join("home").into()));
+        plan.carry_back = Some(CarryBack {
+            from: overlay,
+            to: real.clone(),
+            ours: vec![INSTRUCTION_FILE.into()],
+        });
+    }
+}
+
+fn settings_dir(host: &Host) -> Option<PathBuf> {
+    host.dir(HOME_VARIABLE).or_else(|| host.home.clone()).map(|home| home.join(".gemini"))
+}
+
+/// The events of `-o stream-json`: the answer comes in deltas.
+#[derive(Default)]
+struct Stream {
+    lines: Lines,
+    reply: String,
+    result: Option<bool>,
+    error: Option<String>,
+}
+
+impl Dialogue for Stream {
+    fn stdout(&mut self, chunk: &[u8]) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for line in self.lines.push(chunk) {
+            let Some(event) = json_line(&line) else { continue };
+            match text_at(&event, &["type"]).unwrap_or_default() {
+                "init" => {
+                    if let Some(id) = text_at(&event, &["session_id"]) {
+                        actions.push(Action::Session(id.to_owned()));
+                    }
+                }
+                "message" if text_at(&event, &["role"]) == Some("assistant") => {
+                    let text = text_at(&event, &["content"]).unwrap_or_default();
+                    self.reply.push_str(text);
+                    actions.push(Action::Answer(text.as_bytes().to_vec()));
+                }
+                "error" => {
+                    let text = text_at(&event, &["message"]).unwrap_or("unknown error");
+                    actions.push(Action::Complaint(text.to_owned()));
+                }
+                "result" => {
+                    self.result = Some(text_at(&event, &["status"]) == Some("success"));
+                    self.error = text_at(&event, &["error", "message"]).map(str::to_owned);
+                    if !self.reply.is_empty() && !self.reply.ends_with('\n') {
+                        actions.push(Action::Answer(b"\n".to_vec()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        actions
+    }
+
+    fn verdict(&mut self, end: EngineEnd) -> Verdict {
+        let failure = match (self.result, &self.error) {
+            (Some(false), error) => Some(format!(
+                "the engine reported an error: {}",
+                error.as_deref().unwrap_or("no reason given")
+            )),
+            (None, _) if end.is_success() => {
+                // Seen for a text over the window and for a signal while the model works.
+                Some("the engine ended with code 0 and gave no result; it does so when the text is over its window".to_owned())
+            }
+            (Some(true), _) if self.reply.trim().is_empty() => {
+                Some("the engine ended with code 0 and said nothing".to_owned())
+            }
+            _ => None,
+        };
+        Verdict { failure, reply: std::mem::take(&mut self.reply), verified: None }
+    }
+}
