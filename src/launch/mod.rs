@@ -1,4 +1,9 @@
 //! Starting an engine: the request, the plan, the run folder, the one-shot loop, the receipt.
 
+mod answer_writer;
+pub mod one_shot;
 pub mod plan;
+pub mod receipt;
 pub mod request;
+pub mod run_folder;
+pub mod watcher;

@@ -1,0 +1,328 @@
+//! One-shot: the engine on pipes. One loop over a closed set of events: output, input, signals, the
+//! end of the process, the clock. Bytes for the user pass unchanged and unheld.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg, raise};
+use nix::unistd::Pid;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, sleep_until};
+
+use super::answer_writer::AnswerWriter;
+use super::plan::{LaunchPlan, StdinPlan};
+use super::watcher::Watcher;
+use crate::engines::{Action, Dialogue, EngineEnd, Verdict};
+
+/// From the first polite signal to SIGKILL. The slowest engine needs about 3 s to end well.
+const ESCALATION: Duration = Duration::from_secs(5);
+/// How long output may keep coming after the engine's end, from a grandchild that holds the pipes.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How long an engine may linger after its turn is over (seen: builds that hang after the result).
+const LINGER: Duration = Duration::from_secs(10);
+/// Bytes read at once.
+const CHUNK: usize = 64 << 10;
+/// The most bytes that wait for a slow reader of our stdout before the engine's is left unread.
+const BACKLOG: usize = 1 << 20;
+
+/// How a run is watched.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    /// Ends the whole process group after this time.
+    pub timeout: Option<Duration>,
+    /// The answer is kept from the user's stdout: `--output json` prints it at the end.
+    pub hold_answer: bool,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How the process ended.
+    pub end: EngineEnd,
+    /// The dialogue's view.
+    pub verdict: Verdict,
+    /// The engine's own session id, if it told it.
+    pub engine_session: Option<String>,
+    /// The time-out struck.
+    pub timed_out: bool,
+    /// The first signal that was passed on to the engine.
+    pub forwarded: Option<i32>,
+    /// What the engine complained of in its events.
+    pub complaints: Vec<String>,
+}
+
+/// Starts the engine and stays with it to its end.
+///
+/// # Errors
+/// When the process cannot be started.
+pub fn run(
+    plan: &LaunchPlan,
+    dialogue: &mut dyn Dialogue,
+    limits: Limits,
+    watcher: Option<&mut Watcher>,
+) -> io::Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(drive(plan, dialogue, limits, watcher));
+    // A blocked write to a stopped reader must not hold the exit.
+    runtime.shutdown_background();
+    outcome
+}
+
+fn command(plan: &LaunchPlan, piped_stderr: bool) -> io::Result<std::process::Command> {
+    let mut command = std::process::Command::new(&plan.program);
+    command.args(&plan.args).current_dir(&plan.cwd);
+    for name in &plan.env_remove {
+        command.env_remove(name);
+    }
+    command.envs(plan.env.iter().map(|(k, v)| (k, v)));
+    command.stdin(match &plan.stdin {
+        StdinPlan::Null => Stdio::null(),
+        StdinPlan::File(path) => std::fs::File::open(path)?.into(),
+        StdinPlan::Dialogue => Stdio::piped(),
+    });
+    command.stdout(Stdio::piped());
+    command.stderr(if piped_stderr { Stdio::piped() } else { Stdio::inherit() });
+    // A group of its own: a signal reaches the engine with all its children, and only by us.
+    command.process_group(0);
+    Ok(command)
+}
+
+/// The pipes and what waits on them.
+struct Pipes {
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    /// For the engine's stdin.
+    to_engine: Vec<u8>,
+    close_stdin: bool,
+    /// For our stdout.
+    to_user: Vec<u8>,
+    /// Our stdout is closed: the rest is let go.
+    user_gone: bool,
+}
+
+async fn drive(
+    plan: &LaunchPlan,
+    dialogue: &mut dyn Dialogue,
+    limits: Limits,
+    watcher: Option<&mut Watcher>,
+) -> io::Result<Outcome> {
+    let mut signals = Signals::listen()?;
+    let mut child: Child =
+        tokio::process::Command::from(command(plan, dialogue.wants_stderr())?).spawn()?;
+    let group = Pid::from_raw(child.id().map_or(0, u32::cast_signed));
+    if let Some(watcher) = watcher {
+        watcher.guard(group);
+    }
+    let mut pipes = Pipes {
+        stdin: child.stdin.take(),
+        stdout: child.stdout.take(),
+        stderr: child.stderr.take(),
+        to_engine: Vec::new(),
+        close_stdin: false,
+        to_user: Vec::new(),
+        user_gone: false,
+    };
+    let mut outcome = Outcome {
+        end: EngineEnd { code: None, signal: None },
+        verdict: Verdict::default(),
+        engine_session: plan.engine_session.clone(),
+        timed_out: false,
+        forwarded: None,
+        complaints: Vec::new(),
+    };
+    let far = Instant::now() + Duration::from_secs(365 * 24 * 3600);
+    let mut timeout_at = limits.timeout.map_or(far, |t| Instant::now() + t);
+    let (mut kill_at, mut drain_until, mut linger_until) = (far, far, far);
+    let mut exited = false;
+    let (mut out_buf, mut err_buf) = (vec![0; CHUNK], vec![0; 4096]);
+    let (mut writer, mut user_err) = (AnswerWriter::start(), tokio::io::stderr());
+    let mut written = false;
+
+    apply(dialogue.start(), &mut pipes, &mut outcome, limits, &mut linger_until);
+    loop {
+        let silent = pipes.stdout.is_none() && pipes.stderr.is_none();
+        if exited && silent && pipes.to_user.is_empty() {
+            writer.close();
+            // Ended by a signal of the user: a reader that has stopped is not waited for.
+            if written || outcome.forwarded.is_some() {
+                break;
+            }
+        }
+        if pipes.close_stdin && pipes.to_engine.is_empty() {
+            pipes.stdin = None;
+        }
+        tokio::select! {
+            biased;
+            number = signals.next() => match number {
+                Received::Stop => stop_with(group),
+                Received::Forward(signal) => {
+                    outcome.forwarded.get_or_insert(signal as i32);
+                    let _ = killpg(group, signal);
+                    // A second Ctrl-C does not put the end off.
+                    kill_at = kill_at.min(Instant::now() + ESCALATION);
+                }
+            },
+            status = child.wait(), if !exited => {
+                use std::os::unix::process::ExitStatusExt;
+                let status = status?;
+                outcome.end = EngineEnd { code: status.code(), signal: status.signal() };
+                exited = true;
+                pipes.stdin = None;
+                (timeout_at, linger_until) = (far, far);
+                drain_until = Instant::now() + DRAIN;
+            },
+            n = read(&mut pipes.stdout, &mut out_buf), if pipes.stdout.is_some() && pipes.to_user.len() < BACKLOG => {
+                let actions = match n {
+                    Ok(0) | Err(_) => {
+                        pipes.stdout = None;
+                        dialogue.stdout_end()
+                    }
+                    Ok(n) => dialogue.stdout(&out_buf[..n]),
+                };
+                apply(actions, &mut pipes, &mut outcome, limits, &mut linger_until);
+                if exited {
+                    drain_until = Instant::now() + DRAIN;
+                }
+            },
+            n = read(&mut pipes.stderr, &mut err_buf), if pipes.stderr.is_some() => match n {
+                Ok(0) | Err(_) => pipes.stderr = None,
+                Ok(n) => {
+                    let _ = user_err.write_all(&err_buf[..n]).await;
+                    let _ = user_err.flush().await;
+                    let actions = dialogue.stderr(&err_buf[..n]);
+                    apply(actions, &mut pipes, &mut outcome, limits, &mut linger_until);
+                }
+            },
+            open = writer.take(&mut pipes.to_user), if !pipes.to_user.is_empty() => if !open {
+                // `| head -1`: a quiet end. The engine learns it by its own closed pipe.
+                pipes.user_gone = true;
+                pipes.to_user.clear();
+                if !dialogue_needs_output(plan) {
+                    pipes.stdout = None;
+                }
+            },
+            () = writer.written(), if exited && silent && pipes.to_user.is_empty() && !written => written = true,
+            sent = write_engine(&mut pipes.stdin, &pipes.to_engine), if pipes.stdin.is_some() && !pipes.to_engine.is_empty() => match sent {
+                Ok(n) => drop(pipes.to_engine.drain(..n)),
+                Err(_) => {
+                    pipes.to_engine.clear();
+                    pipes.stdin = None;
+                }
+            },
+            () = sleep_until(timeout_at), if timeout_at != far => {
+                outcome.timed_out = true;
+                let _ = killpg(group, Signal::SIGTERM);
+                timeout_at = far;
+                kill_at = kill_at.min(Instant::now() + ESCALATION);
+            },
+            () = sleep_until(linger_until), if linger_until != far => {
+                let _ = killpg(group, Signal::SIGTERM);
+                linger_until = far;
+                kill_at = kill_at.min(Instant::now() + ESCALATION);
+            },
+            () = sleep_until(kill_at), if kill_at != far => {
+                let _ = killpg(group, Signal::SIGKILL);
+                kill_at = far;
+            },
+            () = sleep_until(drain_until), if drain_until != far => {
+                (pipes.stdout, pipes.stderr) = (None, None);
+                apply(dialogue.stdout_end(), &mut pipes, &mut outcome, limits, &mut linger_until);
+                drain_until = far;
+            },
+        }
+    }
+    if outcome.timed_out || outcome.forwarded.is_some() {
+        // Children that ignored the polite signal do not outlive the run.
+        let _ = killpg(group, Signal::SIGKILL);
+    }
+    outcome.verdict = dialogue.verdict(outcome.end);
+    Ok(outcome)
+}
+
+fn dialogue_needs_output(plan: &LaunchPlan) -> bool {
+    plan.stdin == StdinPlan::Dialogue
+}
+
+fn apply(
+    actions: Vec<Action>,
+    pipes: &mut Pipes,
+    outcome: &mut Outcome,
+    limits: Limits,
+    linger_until: &mut Instant,
+) {
+    for action in actions {
+        match action {
+            Action::Answer(bytes) => {
+                if !limits.hold_answer && !pipes.user_gone {
+                    pipes.to_user.extend_from_slice(&bytes);
+                }
+            }
+            Action::Send(bytes) => pipes.to_engine.extend_from_slice(&bytes),
+            Action::CloseStdin => pipes.close_stdin = true,
+            Action::Session(id) => outcome.engine_session = Some(id),
+            Action::Complaint(text) => outcome.complaints.push(text),
+            Action::Done => *linger_until = Instant::now() + LINGER,
+        }
+    }
+}
+
+async fn read<R: AsyncReadExt + Unpin>(from: &mut Option<R>, buf: &mut [u8]) -> io::Result<usize> {
+    match from {
+        Some(from) => from.read(buf).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn write_engine(to: &mut Option<ChildStdin>, bytes: &[u8]) -> io::Result<usize> {
+    match to {
+        Some(to) => to.write(bytes).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ctrl-Z: the engine's group stops, then this process; `fg` or `bg` continues both.
+fn stop_with(group: Pid) {
+    let _ = killpg(group, Signal::SIGSTOP);
+    let _ = raise(Signal::SIGSTOP);
+    let _ = killpg(group, Signal::SIGCONT);
+}
+
+enum Received {
+    Forward(Signal),
+    Stop,
+}
+
+struct Signals {
+    hangup: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    quit: tokio::signal::unix::Signal,
+    stop: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Signals> {
+        Ok(Signals {
+            hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            quit: signal(SignalKind::quit())?,
+            stop: signal(SignalKind::from_raw(Signal::SIGTSTP as i32))?,
+        })
+    }
+
+    async fn next(&mut self) -> Received {
+        tokio::select! {
+            _ = self.hangup.recv() => Received::Forward(Signal::SIGHUP),
+            _ = self.interrupt.recv() => Received::Forward(Signal::SIGINT),
+            _ = self.terminate.recv() => Received::Forward(Signal::SIGTERM),
+            _ = self.quit.recv() => Received::Forward(Signal::SIGQUIT),
+            _ = self.stop.recv() => Received::Stop,
+        }
+    }
+}

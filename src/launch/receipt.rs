@@ -1,0 +1,33 @@
+//! The receipt: what was delivered, how, and how that is known. Names and figures only; it has no
+//! field that could hold a byte of the block.
+
+use serde::Serialize;
+
+use super::plan::Channels;
+use crate::context::first_message::ContextReport;
+
+/// What the store keeps of a delivery.
+#[derive(Debug, Clone, Serialize)]
+pub struct Receipt {
+    /// Version of this shape.
+    pub version: u32,
+    /// The engine's version, if known.
+    pub engine_version: Option<String>,
+    /// The ways that were taken.
+    pub channels: Channels,
+    /// Length of what was sent in front of the display text and with it, in bytes.
+    pub sent_bytes: usize,
+    /// Docs, attachments, hash, sizes.
+    pub context: ContextReport,
+    /// How it is known that the engine got it; `None`: not known.
+    pub verified: Option<String>,
+    /// What went wrong on the way, a line each.
+    pub complaints: Vec<String>,
+}
+
+impl Receipt {
+    /// As JSON for the store and `--output json`.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
