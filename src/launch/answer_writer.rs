@@ -33,16 +33,22 @@ impl AnswerWriter {
         AnswerWriter { queue: Some(queue), ended }
     }
 
-    /// Hands `bytes` over when there is room. `false`: our stdout is closed. Safe to cancel:
-    /// `bytes` is emptied only when they are taken.
-    pub(super) async fn take(&self, bytes: &mut Vec<u8>) -> bool {
-        let Some(queue) = &self.queue else { return false };
-        match queue.reserve().await {
-            Ok(room) => {
-                room.send(std::mem::take(bytes));
-                true
+    /// The next thing that happens: `bytes` are taken when there is room, or, after
+    /// [`AnswerWriter::close`], all is written. Safe to cancel: `bytes` is emptied only when they
+    /// are taken.
+    pub(super) async fn step(&mut self, bytes: &mut Vec<u8>) -> Step {
+        match &self.queue {
+            Some(queue) => match queue.reserve().await {
+                Ok(room) => {
+                    room.send(std::mem::take(bytes));
+                    Step::Taken
+                }
+                Err(_) => Step::ReaderGone,
+            },
+            None => {
+                let _ = (&mut self.ended).await;
+                Step::AllWritten
             }
-            Err(_) => false,
         }
     }
 
@@ -50,9 +56,14 @@ impl AnswerWriter {
     pub(super) fn close(&mut self) {
         self.queue = None;
     }
+}
 
-    /// Resolves when all is written or the reader is gone. Safe to cancel.
-    pub(super) async fn written(&mut self) {
-        let _ = (&mut self.ended).await;
-    }
+/// What [`AnswerWriter::step`] saw.
+pub(super) enum Step {
+    /// The bytes are on their way.
+    Taken,
+    /// Our stdout is closed.
+    ReaderGone,
+    /// The thread is done.
+    AllWritten,
 }

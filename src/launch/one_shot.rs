@@ -13,7 +13,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
-use super::answer_writer::AnswerWriter;
+use super::answer_writer::{AnswerWriter, Step};
 use super::plan::{LaunchPlan, StdinPlan};
 use super::watcher::Watcher;
 use crate::engines::{Action, Dialogue, EngineEnd, Verdict};
@@ -146,7 +146,8 @@ async fn drive(
     apply(dialogue.start(), &mut pipes, &mut outcome, limits, &mut linger_until);
     loop {
         let silent = pipes.stdout.is_none() && pipes.stderr.is_none();
-        if exited && silent && pipes.to_user.is_empty() {
+        let closed = exited && silent && pipes.to_user.is_empty();
+        if closed {
             writer.close();
             // Ended by a signal of the user: a reader that has stopped is not waited for.
             if written || outcome.forwarded.is_some() {
@@ -198,15 +199,18 @@ async fn drive(
                     apply(actions, &mut pipes, &mut outcome, limits, &mut linger_until);
                 }
             },
-            open = writer.take(&mut pipes.to_user), if !pipes.to_user.is_empty() => if !open {
-                // `| head -1`: a quiet end. The engine learns it by its own closed pipe.
-                pipes.user_gone = true;
-                pipes.to_user.clear();
-                if !dialogue_needs_output(plan) {
-                    pipes.stdout = None;
+            step = writer.step(&mut pipes.to_user), if !pipes.to_user.is_empty() || closed => match step {
+                Step::Taken => {}
+                Step::AllWritten => written = true,
+                Step::ReaderGone => {
+                    // `| head -1`: a quiet end. The engine learns it by its own closed pipe.
+                    pipes.user_gone = true;
+                    pipes.to_user.clear();
+                    if !dialogue_needs_output(plan) {
+                        pipes.stdout = None;
+                    }
                 }
             },
-            () = writer.written(), if exited && silent && pipes.to_user.is_empty() && !written => written = true,
             sent = write_engine(&mut pipes.stdin, &pipes.to_engine), if pipes.stdin.is_some() && !pipes.to_engine.is_empty() => match sent {
                 Ok(n) => drop(pipes.to_engine.drain(..n)),
                 Err(_) => {
