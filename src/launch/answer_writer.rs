@@ -6,7 +6,7 @@ use std::io::Write;
 use tokio::sync::{mpsc, oneshot};
 
 /// Chunks that may wait; beyond them the engine's output is left unread.
-const QUEUE: usize = 16;
+const QUEUE: usize = 4;
 
 /// The sending side.
 pub(super) struct AnswerWriter {

@@ -3,6 +3,7 @@
 mod answer_writer;
 pub mod one_shot;
 pub mod plan;
+pub mod prompt;
 pub mod receipt;
 pub mod request;
 pub mod run_folder;

@@ -233,7 +233,8 @@ async fn drive(
                 let _ = killpg(group, Signal::SIGKILL);
                 kill_at = far;
             },
-            () = sleep_until(drain_until), if drain_until != far => {
+            // Only while output is read at all: behind a slow reader its tail still waits.
+            () = sleep_until(drain_until), if drain_until != far && pipes.to_user.len() < BACKLOG => {
                 (pipes.stdout, pipes.stderr) = (None, None);
                 apply(dialogue.stdout_end(), &mut pipes, &mut outcome, limits, &mut linger_until);
                 drain_until = far;
