@@ -7,13 +7,10 @@ use base64::Engine as _;
 
 /// A PNG of one colour, in RGB.
 pub fn png(width: u32, height: u32, colour: [u8; 3]) -> Vec<u8> {
-    let mut pixels = Vec::new();
-    for _ in 0..height {
-        pixels.push(0); // no filter for this row
-        for _ in 0..width {
-            pixels.extend(colour);
-        }
-    }
+    let pixels = usize::try_from(width).expect("small picture");
+    let mut row = vec![0]; // no filter
+    row.extend(colour.repeat(pixels));
+    let pixels = row.repeat(usize::try_from(height).expect("small picture"));
     let mut header = Vec::new();
     header.extend(width.to_be_bytes());
     header.extend(height.to_be_bytes());

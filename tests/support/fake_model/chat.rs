@@ -22,13 +22,9 @@ pub(super) fn reply(model: &str, text: &str, streamed: bool) -> Reply {
             "model": model, "choices": choices, "usage": usage,
         })
     };
-    let choice = |delta: Value, finish_reason: Value| {
-        json!([{"index": 0, "delta": delta, "finish_reason": finish_reason}])
-    };
-    let mut events = vec![chunk(
-        choice(json!({"role": "assistant", "content": ""}), Value::Null),
-        Value::Null,
-    )];
+    let choice = |delta: Value, finish_reason: Value| json!([{"index": 0, "delta": delta, "finish_reason": finish_reason}]);
+    let mut events =
+        vec![chunk(choice(json!({"role": "assistant", "content": ""}), Value::Null), Value::Null)];
     events.extend(
         deltas(text)
             .into_iter()

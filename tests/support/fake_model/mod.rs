@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use tokio::sync::{oneshot, watch};
 
 pub use recorded::{Format, Recorded};
-pub use wire::{Attachment, Wire};
+pub use wire::Wire;
 
 /// What the model says unless a test sets another text.
 pub const REPLY: &str = "MOCK-REPLY-OK";
@@ -170,11 +170,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn serve(
-    listener: std::net::TcpListener,
-    shared: Arc<Shared>,
-    stopped: oneshot::Receiver<()>,
-) {
+fn serve(listener: std::net::TcpListener, shared: Arc<Shared>, stopped: oneshot::Receiver<()>) {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
     runtime.block_on(async {
@@ -268,7 +264,10 @@ fn probe(request: &Recorded) -> Response<Body> {
     } else if path == "/" {
         plain(StatusCode::OK, json!({}))
     } else {
-        plain(StatusCode::NOT_FOUND, json!({"error": {"message": "no such route in the fake model"}}))
+        plain(
+            StatusCode::NOT_FOUND,
+            json!({"error": {"message": "no such route in the fake model"}}),
+        )
     }
 }
 

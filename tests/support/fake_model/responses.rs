@@ -29,9 +29,7 @@ pub(super) fn reply(model: &str, text: &str, streamed: bool) -> Reply {
         return Reply::Whole(finished);
     }
     let started = response("in_progress", json!([]), Value::Null);
-    let place = |kind: &str, key: &str, value: Value| {
-        json!({"type": kind, "item_id": "msg_mock", "output_index": 0, "content_index": 0, key: value})
-    };
+    let place = |kind: &str, key: &str, value: Value| json!({"type": kind, "item_id": "msg_mock", "output_index": 0, "content_index": 0, key: value});
     let mut events = vec![
         json!({"type": "response.created", "response": started}),
         json!({"type": "response.in_progress", "response": started}),

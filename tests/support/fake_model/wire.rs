@@ -136,8 +136,7 @@ impl Wire {
     /// The text is nowhere in the request, in no role.
     #[track_caller]
     pub fn assert_absent(&self, text: &str) {
-        let everything =
-            [self.system_text(), self.user_text(), self.assistant_texts.join("\u{0}")];
+        let everything = [self.system_text(), self.user_text(), self.assistant_texts.join("\u{0}")];
         assert_eq!(count(&everything.join("\u{0}"), text), 0, "{text:?} is on the wire");
     }
 
@@ -224,7 +223,14 @@ fn trace(text: &str, needle: &str) -> String {
         text.len(),
         head(&needle[same..]),
         head(&text[start + same..]),
-        text[..start].chars().rev().take(80).collect::<Vec<_>>().into_iter().rev().collect::<String>(),
+        text[..start]
+            .chars()
+            .rev()
+            .take(80)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect::<String>(),
     )
 }
 
