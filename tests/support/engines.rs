@@ -74,6 +74,10 @@ impl RealEngine {
     /// Everything goes into `home` (files and environment), so that `home.omni()` finds it.
     pub fn isolate(&self, home: &TestHome, model: &FakeModel) {
         home.install(self.omni_id(), &self.program);
+        // Node's cache of compiled code lies in TMPDIR, which is new for each test: without this
+        // the big engines compile megabytes of JavaScript at every start.
+        let installed = self.program.parent().and_then(Path::parent).expect("bin folder");
+        home.set_env("NODE_COMPILE_CACHE", installed.join("node-compile-cache"));
         let v1 = format!("{}/v1", model.url());
         match self.omni_id() {
             "claude" => isolate_claude(home, model),
