@@ -1,8 +1,10 @@
 //! Starting an engine: the request, the plan, the run folder, the one-shot loop, the receipt.
 
 mod answer_writer;
+mod describe;
 pub mod one_shot;
 pub mod plan;
+pub mod plugin_report;
 pub mod prompt;
 pub mod receipt;
 pub mod request;

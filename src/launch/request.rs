@@ -14,7 +14,7 @@ pub struct LaunchRequest {
     /// The program that was found, absolute.
     pub program: PathBuf,
     /// omni-run's own id of the session (UUID v7).
-    pub session: uuid::Uuid,
+    pub session: String,
     /// The session to go on with, by the engine's own id.
     pub resume: Option<String>,
     /// Where the engine runs, absolute.

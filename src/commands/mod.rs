@@ -1,0 +1,117 @@
+//! The subcommands: each file takes its part of the command line and carries it out.
+
+mod echo;
+mod gather;
+mod run;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+
+use crate::cli::{Cli, Command};
+use crate::config::Config;
+use crate::engines::Catalogue;
+use crate::error::Failure;
+use crate::paths::{PathEnv, Paths};
+use crate::ui::Ui;
+
+/// Carries a command out.
+///
+/// # Errors
+/// What the person has to be told, with its exit code.
+pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Run(args) => run::run(args, ui),
+        Command::Echo(args) => echo::echo(&args),
+        _ => Err(Failure::new(crate::error::ExitKind::Internal, "not here yet")),
+    }
+}
+
+/// What nearly every command needs.
+struct Workplace {
+    paths: Paths,
+    config: Config,
+    catalogue: Catalogue,
+}
+
+impl Workplace {
+    fn open() -> Result<Workplace, Failure> {
+        let paths = Paths::resolve(&PathEnv::from_process());
+        let config =
+            Config::load(&paths.config.join("config.toml"), |name| std::env::var(name).ok())?;
+        let catalogue = Catalogue::load(&paths.config.join("engines.toml"))?;
+        Ok(Workplace { paths, config, catalogue })
+    }
+}
+
+/// Milliseconds since 1970.
+fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// `omni-run ENGINE …` is short for `omni-run run ENGINE …`: the word goes in where the first word
+/// is no subcommand. An argument with white space that begins with `-` is no option but a prompt
+/// ("- [ ] fix it"): it becomes the value of `--prompt`.
+pub fn with_run_inserted(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let args: Vec<OsString> = args.collect();
+    let first = args.iter().skip(1).position(|arg| !arg.to_string_lossy().starts_with('-'));
+    let known = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word == "help" || Cli::command().get_subcommands().any(|sub| sub.get_name() == word)
+    };
+    let mut result = Vec::with_capacity(args.len() + 1);
+    let mut is_run = false;
+    let mut own = true;
+    for (at, arg) in args.into_iter().enumerate() {
+        let text = arg.to_string_lossy();
+        if at > 0 && Some(at - 1) == first {
+            is_run = text == "run" || !known(&arg);
+            if is_run && text != "run" {
+                result.push("run".into());
+            }
+        }
+        own &= text != "--";
+        if is_run && own && is_dashed_prompt(&text) {
+            let mut prompt = OsString::from("--prompt=");
+            prompt.push(&arg);
+            result.push(prompt);
+        } else {
+            result.push(arg);
+        }
+    }
+    result
+}
+
+fn is_dashed_prompt(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('-') else { return false };
+    let name = rest.split(['=', ' ', '\t', '\n']).next().unwrap_or_default();
+    let is_option = rest.strip_prefix(name).is_some_and(|tail| tail.starts_with('='));
+    !is_option && rest.contains(char::is_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inserted(args: &[&str]) -> Vec<String> {
+        let args = std::iter::once("omni-run").chain(args.iter().copied()).map(OsString::from);
+        with_run_inserted(args).iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn run_is_inserted_before_an_engine_only() {
+        assert_eq!(inserted(&["-q", "claude", "hi"]), ["-q", "run", "claude", "hi"]);
+        assert_eq!(inserted(&["docs", "ls"]), ["docs", "ls"]);
+        assert_eq!(inserted(&["run", "claude"]), ["run", "claude"]);
+        assert_eq!(inserted(&["--version"]), ["--version"]);
+    }
+
+    #[test]
+    fn e02_a_dashed_prompt_is_no_option() {
+        assert_eq!(inserted(&["claude", "- [ ] fix it"]), ["run", "claude", "--prompt=- [ ] fix it"]);
+        assert_eq!(inserted(&["claude", "-1 + 2 = ?"]), ["run", "claude", "--prompt=-1 + 2 = ?"]);
+        assert_eq!(inserted(&["claude", "--model=a b"]), ["run", "claude", "--model=a b"]);
+        assert_eq!(inserted(&["claude", "--", "-a b"]), ["run", "claude", "--", "-a b"]);
+    }
+}
