@@ -28,7 +28,7 @@ pub use catalogue::{
     MessageChannel,
 };
 pub use dialogue::{Action, Dialogue, EngineEnd, Verdict};
-pub use echo::{ECHO_SUBCOMMAND, echo_main};
+pub use echo::{EchoArgs, echo_main};
 
 use crate::context::{
     AttachmentRules, AutoContext, ContextSnapshot, Delivery, FirstMessage, InstructionRoute,

@@ -1,0 +1,1 @@
+//! Tests over several modules of this room, by case id.
