@@ -28,7 +28,9 @@ pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use signal::ignore_file_size_signal;
 pub use store::Store;
 
+pub(crate) use lock::hex;
 pub(crate) use path_text::{path_from_sql, path_to_sql};
+pub(crate) use rows::json;
 
 #[cfg(test)]
 mod tests;

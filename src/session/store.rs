@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::paths::{Paths, create_private_dir, make_private};
+use crate::paths::{Paths, create_private_dir};
 use crate::session::error::StoreError;
 use crate::session::schema::{self, Identity, SCHEMA_VERSION};
 use crate::session::spool;
@@ -197,8 +197,10 @@ fn create_private_file(file: &Path) -> Result<(), StoreError> {
             && about.is_file()
             && about.permissions().mode() & 0o077 != 0
         {
-            // Not ours to change, for instance under sudo: then it stays as its owner wants it.
-            let _ = make_private(&file);
+            // The owner's bits stay: 0444 says that even the owner wants no writing. A file that is
+            // not ours, for instance under sudo, stays as its owner wants it.
+            let owner_only = fs::Permissions::from_mode(about.permissions().mode() & 0o700);
+            let _ = fs::set_permissions(&file, owner_only);
         }
     }
     Ok(())
@@ -230,7 +232,10 @@ fn connect(file: &Path, opening: &Opening, deadline: Instant) -> Result<Connecti
         } else if no_wal.is_none() && lacks_shared_memory(&error) {
             no_wal = Some(error);
         } else {
-            return Err(StoreError::from_sqlite(file, &no_wal.unwrap_or(error)));
+            return Err(match StoreError::from_sqlite(file, &error) {
+                told @ (StoreError::Full { .. } | StoreError::Locked { .. }) => told,
+                _ => StoreError::from_sqlite(file, &no_wal.unwrap_or(error)),
+            });
         }
     }
 }
@@ -273,6 +278,9 @@ fn try_connect(
         // Also the access that lets go of the exclusive lock.
         identity = schema::identify(&connection)?;
     }
+    // Whether it can be written shows only now: a database in WAL mode can be read without a usable
+    // shared memory.
+    connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
     connection.busy_timeout(opening.busy)?;
     Ok((connection, identity))
 }
@@ -303,17 +311,14 @@ fn choose_journal(
 fn lacks_shared_memory(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi;
     let extended = error.sqlite_error().map_or(0, |e| e.extended_code);
-    matches!(extended & 0xff, ffi::SQLITE_CANTOPEN | ffi::SQLITE_PROTOCOL)
+    // "Read-only" is also said of a shared memory that can be opened only to look at.
+    matches!(extended & 0xff, ffi::SQLITE_CANTOPEN | ffi::SQLITE_PROTOCOL | ffi::SQLITE_READONLY)
         || matches!(
             extended,
             ffi::SQLITE_IOERR_SHMOPEN
                 | ffi::SQLITE_IOERR_SHMSIZE
                 | ffi::SQLITE_IOERR_SHMLOCK
                 | ffi::SQLITE_IOERR_SHMMAP
-                // The shared memory can be opened, but only to look at.
-                | ffi::SQLITE_READONLY_CANTINIT
-                | ffi::SQLITE_READONLY_CANTLOCK
-                | ffi::SQLITE_READONLY_RECOVERY
         )
 }
 
