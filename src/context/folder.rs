@@ -239,6 +239,8 @@ fn open_text(docs: &Dir, entry: &mut DocEntry, limit: u64) -> Result<Option<Vec<
     if bytes.len() as u64 > size {
         return Err("changed while it was read".into());
     }
+    // The same bound whether the mark had to be looked at beforehand or not.
+    entry.at_least = Encoding::of(&bytes).0.least_text(size);
     Ok(Some(bytes))
 }
 
