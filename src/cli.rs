@@ -8,14 +8,20 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Starts any AI coding agent with the project's own documents in its first message.
 #[derive(Debug, Parser)]
-#[command(name = "omni-run", version, about, max_term_width = 100, after_help = "\
+#[command(
+    name = "omni-run",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "\
 Examples:
   omni-run claude --project p1 \"Summarise the open questions\"
   omni-run gemini -p \"Review this\" < notes.txt
   omni-run docs ls --project p1
   omni-run echo \"What would be sent?\" --show-sent
 
-`omni-run ENGINE --help` shows the options of a launch; `omni-run engines` lists the engines.")]
+`omni-run ENGINE --help` shows the options of a launch; `omni-run engines` lists the engines."
+)]
 pub struct Cli {
     /// No status lines; warnings and errors stay
     #[arg(short, long, global = true)]
@@ -71,7 +77,12 @@ pub struct RunArgs {
     /// The prompt; `-` reads it from standard input
     pub prompt: Option<String>,
     /// The prompt, for texts that begin with `-`
-    #[arg(long = "prompt", value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "prompt")]
+    #[arg(
+        long = "prompt",
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        conflicts_with = "prompt"
+    )]
     pub prompt_option: Option<String>,
     /// Read the prompt from FILE
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "prompt_option"])]
@@ -473,7 +484,12 @@ fn parse_time(text: &str) -> Result<Duration, String> {
         None => (text, "s"),
     };
     let number: u64 = number.parse().map_err(|_| "write it as 30s, 10m or 2h".to_owned())?;
-    let seconds = number * match unit { "h" => 3600, "m" => 60, _ => 1 };
+    let seconds = number
+        * match unit {
+            "h" => 3600,
+            "m" => 60,
+            _ => 1,
+        };
     if seconds == 0 {
         return Err("must be more than nothing".to_owned());
     }

@@ -36,17 +36,10 @@ pub(super) fn unknown_engine<'a>(
 }
 
 /// The prompt from wherever the command line says.
-pub(super) fn read_prompt(
-    args: &RunArgs,
-    paths: &Paths,
-    ui: Ui,
-) -> Result<DisplayText, Failure> {
+pub(super) fn read_prompt(args: &RunArgs, paths: &Paths, ui: Ui) -> Result<DisplayText, Failure> {
     let argument = args.prompt_option.clone().or_else(|| args.prompt.clone());
-    let sources = PromptSources {
-        argument,
-        file: args.prompt_file.clone(),
-        wait_for_stdin: args.stdin,
-    };
+    let sources =
+        PromptSources { argument, file: args.prompt_file.clone(), wait_for_stdin: args.stdin };
     let nothing_given =
         sources.argument.is_none() && sources.file.is_none() && !sources.wait_for_stdin;
     if nothing_given && std::io::stdin().is_terminal() {
@@ -130,8 +123,7 @@ pub(super) fn working_dir(
     };
     if !dir.is_dir() {
         let message = format!("the folder {} is not there", dir.display());
-        return Err(Failure::new(ExitKind::NotFound, message)
-            .hint("name one with --cwd DIR"));
+        return Err(Failure::new(ExitKind::NotFound, message).hint("name one with --cwd DIR"));
     }
     Ok(dir)
 }
@@ -203,8 +195,9 @@ pub(super) fn check_secrets(
         .map(|(name, line, kind)| format!("{name}, line {line}: looks like {kind}"))
         .collect();
     if policy == SecretsPolicy::Deny && !found.is_empty() {
-        let failure = Failure::new(ExitKind::Refused, format!("secrets in docs: {}", found.join("; ")))
-            .hint("take them out, or set `secrets = \"warn\"` in config.toml");
+        let failure =
+            Failure::new(ExitKind::Refused, format!("secrets in docs: {}", found.join("; ")))
+                .hint("take them out, or set `secrets = \"warn\"` in config.toml");
         return Err(keep_prompt(failure, display, paths));
     }
     for line in found {

@@ -109,7 +109,10 @@ mod tests {
 
     #[test]
     fn e02_a_dashed_prompt_is_no_option() {
-        assert_eq!(inserted(&["claude", "- [ ] fix it"]), ["run", "claude", "--prompt=- [ ] fix it"]);
+        assert_eq!(
+            inserted(&["claude", "- [ ] fix it"]),
+            ["run", "claude", "--prompt=- [ ] fix it"]
+        );
         assert_eq!(inserted(&["claude", "-1 + 2 = ?"]), ["run", "claude", "--prompt=-1 + 2 = ?"]);
         assert_eq!(inserted(&["claude", "--model=a b"]), ["run", "claude", "--model=a b"]);
         assert_eq!(inserted(&["claude", "--", "-a b"]), ["run", "claude", "--", "-a b"]);

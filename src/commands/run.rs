@@ -67,9 +67,9 @@ impl Start {
             Failure::new(ExitKind::Usage, "no engine is named and none is the default")
                 .hint("omni-run ENGINE \"prompt\"; `omni-run engines` lists them")
         })?;
-        let spec = catalogue.get(&wanted).ok_or_else(|| {
-            unknown_engine(&wanted, catalogue.iter().map(|(id, _)| id))
-        })?;
+        let spec = catalogue
+            .get(&wanted)
+            .ok_or_else(|| unknown_engine(&wanted, catalogue.iter().map(|(id, _)| id)))?;
         let engine = crate::engines::engine(&wanted, spec);
         let env_path = std::env::var_os("PATH");
         let display = read_prompt(&args, &paths, ui)?;

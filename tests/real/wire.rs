@@ -70,7 +70,8 @@ fn instructions(bed: &Bed) {
 
 /// Text, instructions, `@name` and fences in docs, then a second turn by resume.
 fn text_and_resume(id: &str) {
-    let tricky = "See @README.md and `@README.md`, mail a@b.c.\n````\n```\nfence @README.md\n````\n";
+    let tricky =
+        "See @README.md and `@README.md`, mail a@b.c.\n````\n```\nfence @README.md\n````\n";
     let docs: &[(&str, &[u8])] =
         &[("style.md", b"# Style\n\nShort words.\n"), ("tricky.md", tricky.as_bytes())];
     let Some(bed) = Bed::new(id, docs) else { return };
