@@ -149,7 +149,7 @@ async function onRequest(state, { messages }) {
   // Not there any more after a compaction: then nothing carries the block.
   const index = messages.findIndex(({ info }) => info.id === state.first.message);
   if (index < 0) return;
-  await letTitlePass(state, session);
+  await letTitlePass(state, session).catch((error) => reportError(state, error));
   const { launch } = state;
   const { asParts, byPath } = await sortAttachments(state, messages);
   for (const { path } of byPath) report(state, { event: "by_path", path }, path);
@@ -204,7 +204,10 @@ async function sortAttachments(state, messages) {
 async function inputOf(state, { providerID, modelID }) {
   const key = `${providerID}/${modelID}`;
   if (!state.models.has(key)) {
-    const { data } = await state.client.config.providers();
+    const { data } = await state.client.config.providers().catch((error) => {
+      reportError(state, error);
+      return {};
+    });
     const provider = data?.providers?.find(({ id }) => id === providerID);
     state.models.set(key, provider?.models?.[modelID]?.capabilities?.input ?? {});
   }

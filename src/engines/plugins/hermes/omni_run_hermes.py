@@ -5,8 +5,8 @@ project's instructions at the end of the system prompt, on every request, on the
 rebuilds each request from its transcript, which holds just the typed text, so the `llm_request`
 middleware puts them back each time, with the same bytes.
 
-Leaves out: subagents and later sessions (/new), and side requests (titles, image descriptions), which
-do not pass the middleware. The background review replays the session's own messages and keeps the
+Leaves out: subagents, side requests (titles, image descriptions: they do not pass the middleware), and
+for the block all sessions but the launch's own (/new). The background review replays the session's own messages and keeps the
 block, or it would miss the provider's cache. The file that OMNI_RUN_PLUGIN names says what to do. A
 failure here costs the block, never the run: it is reported in the receipt.
 """
@@ -35,7 +35,6 @@ class Plugin:
         self.receipt_file = None
         self.reported = set()
         self.subagents = set()  # their session ids
-        self.session = None  # the launch's own
         self.raw = None  # the first operator message, stripped as Hermes does on some paths
         self.prefix = self.instructions = ""
         self.display = None
@@ -116,35 +115,30 @@ class Plugin:
             if sum(m.get("role") == "user" for m in history) > 1:
                 return
             raw = first_text or text_of(user_message)
-        self.raw, self.session = raw.strip(), session_id
+        self.raw = raw.strip()
         self.report({"event": "raw", "text": raw, "session": session_id, "message": fingerprint(raw)}, "raw")
 
     def change_request(self, request, session_id, platform, context):
-        if self.session is None or self.is_subagent(session_id, platform):
+        if self.is_subagent(session_id, platform):
             return None
-        changed = dict(request)
-        did = False
-        # A compaction gives the session a new id and may keep the first message; a /new has another.
+        changed = request
+        # A compaction gives the session a new id and may keep the first message: so it is known by
+        # its text, not by the session.
         key = "input" if isinstance(request.get("input"), list) else "messages"
         messages = list(request.get(key) or [])
         place = self.first_place(messages)
         if place is not None:
             messages[place] = self.with_block(messages[place], session_id, context)
-            changed[key] = messages
-            did = True
-        if self.instructions and (place is not None or session_id == self.session or not self.is_new(messages)):
+            changed = {**changed, key: messages}
+        if self.instructions:
             changed = with_instructions(changed, self.instructions)
-            did = True
-        return {"request": changed} if did else None
-
-    def is_new(self, messages):
-        """Whether these are the messages of a session of their own, not of ours after a compaction."""
-        first = next((m for m in messages if m.get("role") == "user"), None)
-        return first is None or not text_of(first.get("content")).startswith(SUMMARY_MARKS)
+        return None if changed is request else {"request": changed}
 
     def first_place(self, messages):
         """The first user message, if it is the one we know: after a compaction another one may be first.
         Hermes may add context of other plugins behind the text."""
+        if self.raw is None:
+            return None
         for place, message in enumerate(messages):
             if isinstance(message, dict) and message.get("role") == "user":
                 return place if text_of(message.get("content")).lstrip().startswith(self.raw) else None
@@ -177,7 +171,11 @@ class Plugin:
         kind = "image" if attachment["mime"].startswith("image/") else attachment["kind"]
         key = (context.get("provider") or "", context.get("model") or "")
         if key not in self.modalities:
-            self.modalities[key] = modalities(*key, api_mode)
+            try:
+                self.modalities[key] = modalities(*key, api_mode)
+            except Exception as error:
+                self.report_error(error)
+                self.modalities[key] = set()
         return kind in self.modalities[key]
 
     def report_error(self, error):

@@ -2,16 +2,17 @@
 // `plugins.load.paths` in a config overlay that also selects it as the context engine.
 //
 // For: the block in front of the session's first operator message and the instructions at the end of
-// the system prompt, on every request, on the wire only. In the first turn the block comes by the hook
-// `before_prompt_build`; in later ones the first message is part of the history, which holds just the
-// typed text, and the context engine's `assemble` puts the block back. Everything else of the context
-// engine is what OpenClaw's own does: messages pass as they are, compaction is the host's.
+// the system prompt, on every request, but not in OpenClaw's transcript. The first message comes in by
+// `--message-file` with its block already (so that OpenClaw attaches the images that the header names,
+// and so that nothing is missing if this plugin does not load). `before_message_write` cuts the block
+// off what is stored; in later turns, where OpenClaw builds the request from the store, the context
+// engine's `assemble` puts it back. Everything else of the context engine is as OpenClaw's own:
+// messages pass as they are, compaction is the host's.
 //
-// Leaves out: attachments (OpenClaw attaches images that the text names by path, and takes nothing
-// else), subagents and all sessions but the launch's. OpenClaw puts a time in front of each user
-// message and a line about the runtime behind it: block and message stay together between the two.
-// The file that OMNI_RUN_PLUGIN names says what to do. A failure here costs the block, never the run:
-// it is reported in the receipt.
+// Leaves out: subagents and all sessions but the launch's. OpenClaw puts a time in front of each user
+// message and lines about the runtime behind it: block and message stay together between the two.
+// The file that OMNI_RUN_PLUGIN names says what to do. A failure here costs the block in later turns,
+// never the run: it is reported in the receipt.
 
 import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
@@ -29,12 +30,14 @@ export default {
     const state = (globalThis[LAUNCH_STATE] ??= newState(process.env.OMNI_RUN_PLUGIN));
     if (!state.launch) return;
     api.on("before_prompt_build", (event, ctx) => guarded(state, () => onPrompt(state, event, ctx)));
+    // Must answer at once: OpenClaw ignores a promise here.
+    api.on("before_message_write", (event, ctx) => guarded(state, () => onStore(state, event, ctx)));
     api.registerContextEngine(PLUGIN_ID, () => contextEngine(state));
   },
 };
 
 function newState(launchFile) {
-  const state = { launch: null, session: null, reported: new Set() };
+  const state = { launch: null, key: null, session: null, assembling: false, reported: new Set() };
   try {
     state.launch = readLaunch(launchFile);
   } catch (error) {
@@ -79,26 +82,31 @@ function guarded(state, run) {
 /// The launch's session is the first one that asks.
 function isOurs(state, key) {
   if (!key || key.includes(":subagent:")) return false;
-  state.session ??= key;
-  return state.session === key;
+  state.key ??= key;
+  return state.key === key;
 }
 
 function onPrompt(state, event, ctx) {
   if (!isOurs(state, ctx.sessionKey)) return undefined;
   const { launch } = state;
-  const result = {};
-  if (launch.instructions) result.appendSystemContext = launch.instructions;
-  const isFirst = !launch.resume && !event.messages.some(({ role }) => role === "user");
-  if (isFirst) {
-    const typed = event.prompt;
-    report(state, { event: "raw", text: typed, session: ctx.sessionId, message: fingerprint(typed) }, "raw");
-    if (launch.prefix) {
-      // OpenClaw joins the two by a blank line, which the block has at its end already.
-      result.prependContext = launch.prefix.replace(/\n\n$/, "");
-      reportActed(state, ctx.sessionId);
-    }
+  state.session = ctx.sessionId;
+  if (!launch.resume && event.prompt.startsWith(launch.prefix)) {
+    const text = event.prompt.slice(launch.prefix.length);
+    report(state, { event: "raw", text, session: state.session, message: fingerprint(text) }, "raw");
   }
-  return result;
+  return launch.instructions ? { appendSystemContext: launch.instructions } : undefined;
+}
+
+function onStore(state, { message }, { sessionKey }) {
+  const { launch } = state;
+  if (message.role !== "user" || !isOurs(state, sessionKey)) return undefined;
+  const place = firstText(message);
+  if (launch.resume || !textAt(message, place).startsWith(launch.prefix)) return undefined;
+  const images = Array.isArray(message.content) ? message.content.filter(({ type }) => type === "image") : [];
+  reportActed(state, images.length);
+  // With another context engine nobody would put the block back.
+  if (!state.assembling) return undefined;
+  return { message: withText(message, place, textAt(message, place).slice(launch.prefix.length)) };
 }
 
 function contextEngine(state) {
@@ -132,22 +140,38 @@ function contextEngine(state) {
 /// then nothing carries the block.
 function withBlock(state, messages, sessionKey, sessionId) {
   const { launch } = state;
+  state.assembling = true;
   if (!launch.prefix || !isOurs(state, sessionKey)) return undefined;
   if (messages.some(({ role }) => role === "compactionSummary")) return undefined;
   const index = messages.findIndex(({ role }) => role === "user");
   if (index < 0) return undefined;
   const message = messages[index];
-  const parts = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
-  const place = parts.findIndex(({ type }) => type === "text");
-  if (place < 0) return undefined;
-  const { text } = parts[place];
+  const place = firstText(message);
+  const text = textAt(message, place);
+  // It is there where a first launch could not cut it off.
+  if (!text || text.startsWith(launch.prefix)) return undefined;
   if (launch.firstMessage && fingerprint(text) !== launch.firstMessage) return undefined;
-  const content = parts.slice();
-  content[place] = { ...parts[place], text: launch.prefix + text };
   const copy = messages.slice();
-  copy[index] = { ...message, content: typeof message.content === "string" ? content[0].text : content };
-  reportActed(state, sessionId);
+  copy[index] = withText(message, place, launch.prefix + text);
+  state.session ??= sessionId;
+  reportActed(state, 0);
   return copy;
+}
+
+/// The place of the first text among the parts; -1 where the content is a text itself.
+function firstText({ content }) {
+  return typeof content === "string" ? -1 : content.findIndex(({ type }) => type === "text");
+}
+
+function textAt({ content }, place) {
+  return typeof content === "string" ? content : (content[place]?.text ?? "");
+}
+
+function withText(message, place, text) {
+  if (place < 0) return { ...message, content: text };
+  const content = message.content.slice();
+  content[place] = { ...content[place], text };
+  return { ...message, content };
 }
 
 /// The stored messages have no id that a plugin sees in both places; their text stands for them.
@@ -155,9 +179,9 @@ function fingerprint(text) {
   return `sha256:${createHash("sha256").update(text.trim()).digest("hex")}`;
 }
 
-function reportActed(state, session) {
+function reportActed(state, attachments) {
   const bytes = Buffer.byteLength(state.launch.prefix);
-  report(state, { event: "acted", session, bytes, attachments: 0 }, "acted");
+  report(state, { event: "acted", session: state.session, bytes, attachments }, "acted");
 }
 
 function reportError(state, error) {
