@@ -76,12 +76,32 @@ pub(super) fn warn_untried(ui: Ui, spec: &EngineSpec, version: Option<&str>) {
     }
 }
 
+/// A session to go on with.
+pub(super) struct Resumed {
+    pub(super) row: SessionRow,
+    /// Its first message carried a block or attachments.
+    pub(super) had_block: bool,
+    /// The plugin's mark of that message.
+    pub(super) first_message: Option<String>,
+}
+
+impl Resumed {
+    fn read(store: &Store, prefix: &str) -> Result<Resumed, Failure> {
+        let row = store.session_by_prefix(prefix)?;
+        let receipt = store.receipt(row.id)?.unwrap_or_default();
+        // What a resumed session's own receipt says is about its later message; it repeats the mark.
+        let first_message = receipt["first_message"].as_str().map(str::to_owned);
+        let had_block = receipt["context"]["block_bytes"].as_u64().unwrap_or(1) > 0;
+        Ok(Resumed { row, had_block, first_message })
+    }
+}
+
 /// The project, and the session to go on with.
 pub(super) fn look_up(
     args: &RunArgs,
     paths: &Paths,
     here: &Path,
-) -> Result<(Resolution, Option<SessionRow>), Failure> {
+) -> Result<(Resolution, Option<Resumed>), Failure> {
     let store = Store::open_reading(paths);
     let resume = match &args.resume {
         None => None,
@@ -89,12 +109,12 @@ pub(super) fn look_up(
             let store = store.as_ref().map_err(|e| {
                 Failure::new(ExitKind::NotFound, format!("no session can be looked up: {e}"))
             })?;
-            Some(store.session_by_prefix(prefix)?)
+            Some(Resumed::read(store, prefix)?)
         }
     };
     let named = args.project.as_ref().map(std::ffi::OsString::from).or_else(|| {
         // A session goes on in its own project.
-        resume.as_ref().and_then(|row| row.project_root.clone()).map(Into::into)
+        resume.as_ref().and_then(|r| r.row.project_root.clone()).map(Into::into)
     });
     let ask = Ask { named: named.as_deref(), cwd: here, home: paths.home.as_deref() };
     Ok((resolve(ask, store.as_ref())?, resume))
