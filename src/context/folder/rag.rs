@@ -30,9 +30,7 @@ pub(super) fn read(docs: &Dir, taken: &mut ContextSnapshot) {
     let mut files: Vec<OsString> = Vec::with_capacity(listed.len());
     let mut skipped = 0;
     for (name, entry) in listed {
-        let by_name = kinds::by_name(&name);
-        if matches!(by_name, NameKind::Ignored(why) if why == kinds::HIDDEN || why == kinds::LEFTOVER)
-        {
+        if kinds::no_doc(&name).is_some() {
             continue;
         }
         // Where the listing keeps the type to itself, `lstat` tells it.
@@ -41,7 +39,7 @@ pub(super) fn read(docs: &Dir, taken: &mut ContextSnapshot) {
             // What cannot be looked at is listed by its name, and says so below.
             None | Some(EntryType::File) => files.push(name),
             // A folder is no surprise, unless it is named like a doc.
-            Some(EntryType::Folder) if matches!(by_name, NameKind::Ignored(_)) => {}
+            Some(EntryType::Folder) if matches!(kinds::by_name(&name), NameKind::Ignored(_)) => {}
             Some(other) => {
                 skipped += 1;
                 if skipped <= MAX_WARNINGS {
