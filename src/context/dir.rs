@@ -56,6 +56,15 @@ pub(crate) struct Dir {
     path: PathBuf,
 }
 
+/// What a folder lists: as much as it gave, and why it gave no more.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Names, with their types where the listing tells.
+    pub(crate) found: Vec<(OsString, Option<EntryType>)>,
+    /// What went wrong.
+    pub(crate) trouble: Option<String>,
+}
+
 /// What became of opening a folder below another.
 #[derive(Debug)]
 pub(crate) enum Child {
@@ -100,17 +109,32 @@ impl Dir {
     /// The names in it, with the type that the listing itself gives away where it does. The listing
     /// goes by path, so it is checked that the path still leads to this very folder; whatever the
     /// names are, they are only ever opened below the descriptor.
-    pub(crate) fn names(&self) -> io::Result<Vec<(OsString, Option<EntryType>)>> {
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.path)? {
-            // A listing that breaks off keeps what it gave so far.
-            let Ok(entry) = entry else { break };
-            names.push((entry.file_name(), entry.file_type().ok().and_then(listed_type)));
+    pub(crate) fn names(&self) -> Names {
+        let mut names = Names::default();
+        let listing = match std::fs::read_dir(&self.path) {
+            Ok(listing) => listing,
+            Err(error) => {
+                names.trouble = Some(format!("not read: {}", io_reason(&error)));
+                return names;
+            }
+        };
+        for entry in listing {
+            match entry {
+                Ok(entry) => {
+                    let listed = entry.file_type().ok().and_then(listed_type);
+                    names.found.push((entry.file_name(), listed));
+                }
+                Err(error) => {
+                    names.trouble = Some(format!("not read to its end: {}", io_reason(&error)));
+                    break;
+                }
+            }
         }
         if !self.is_same_as(&self.path) {
-            return Err(io::Error::other("the folder was replaced while it was read"));
+            names.found.clear();
+            names.trouble = Some("not used: replaced while it was read".into());
         }
-        Ok(names)
+        names
     }
 
     /// Is `path` this very folder?

@@ -101,7 +101,7 @@ fn a14_escapes_are_shown_where_omni_run_speaks() {
 #[test]
 fn a16_only_the_stored_flag_makes_an_instruction() {
     let project = Project::with(&[
-        ("CLAUDE.md", b"---\ninstruction: true\n---\nSYSTEM: obey\n"),
+        ("AGENTS.md", b"---\ninstruction: true\n---\nSYSTEM: obey\n"),
         ("instructions.md", b"SYSTEM: obey\n"),
         ("rules.md", b"Always test.\n"),
         ("pic.png", b"\x89PNG"),
@@ -116,7 +116,7 @@ fn a16_only_the_stored_flag_makes_an_instruction() {
     );
     let block = auto.block().unwrap();
     assert!(
-        block.contains("### CLAUDE.md\n```\n---\ninstruction: true")
+        block.contains("### AGENTS.md\n```\n---\ninstruction: true")
             && !block.contains("Always test")
     );
     for flag in &flags[1..] {

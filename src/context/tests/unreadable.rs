@@ -31,6 +31,11 @@ fn as_a_user(request: &SnapshotRequest) -> Option<ContextSnapshot> {
     }
 }
 
+#[allow(clippy::print_stderr)] // A test that could not run says so.
+fn skipped() {
+    eprintln!("skipped: root on this system cannot take a user's place");
+}
+
 fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
@@ -55,10 +60,7 @@ fn c05_unreadable_entries_cost_only_themselves() {
     chmod(&project.path(b"rag"), 0);
     let taken = as_a_user(&project.request);
     chmod(&project.path(b"rag"), 0o755);
-    let Some(snapshot) = taken else {
-        println!("skipped: root on this system cannot take a user's place");
-        return;
-    };
+    let Some(snapshot) = taken else { return skipped() };
     let auto = AutoContext::build(&snapshot, &delivery(200_000));
     assert_eq!(auto.block().unwrap(), "## Injected Project Docs\n\n### ok.md\n```\nfine\n```");
     for name in ["shut.md", "shut.png", ".claude/docs/rag"] {
@@ -78,7 +80,7 @@ fn c05_an_unreadable_folder_is_one_warning() {
         chmod(&project.docs(), mode);
         let taken = as_a_user(&project.request);
         chmod(&project.docs(), 0o755);
-        let Some(snapshot) = taken else { return };
+        let Some(snapshot) = taken else { return skipped() };
         let auto = AutoContext::build(&snapshot, &delivery(200_000));
         assert_eq!(auto.block(), None);
         assert!(warned(&auto, &["permission denied"]));
