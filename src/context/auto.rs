@@ -16,7 +16,6 @@ use super::{attachments, figures, hidden, instructions, profile, reference};
 
 impl AutoContext {
     /// Builds what one engine and model get of a snapshot. Same arguments, same bytes.
-    #[allow(dead_code)] // Called by the adapters in src/engines.
     pub(crate) fn build(snapshot: &ContextSnapshot, delivery: &Delivery) -> AutoContext {
         Builder::new(snapshot, delivery).build()
     }

@@ -23,6 +23,9 @@ const PLUGIN_ID: &str = "omni-run";
 const CONFIG_VARIABLE: &str = "OPENCLAW_CONFIG_PATH";
 /// Folders that a settings file may include from; without it `$include` is refused.
 const INCLUDE_VARIABLE: &str = "OPENCLAW_INCLUDE_ROOTS";
+/// The one folder outside its own state from which the engine reads files by path, whatever TMPDIR
+/// says.
+const MEDIA_ROOT: &str = "/tmp/openclaw";
 /// Options that choose a conversation: one must be there.
 const SELECTORS: [&str; 4] = ["--agent", "--session-key", "--session-id", "--to"];
 
@@ -83,6 +86,7 @@ impl Engine for Openclaw {
                 "has_engine": text.contains("contextEngine"),
                 "has_allow": text.contains("\"allow\"") || text.contains("allow:"),
             })),
+            blocked: media_root_is_foreign().then(|| format!("{MEDIA_ROOT} is another user's")),
             env: roots.into_iter().map(|value| (INCLUDE_VARIABLE.to_owned(), value)).collect(),
             ..Survey::default()
         }
@@ -155,16 +159,30 @@ impl Openclaw {
     }
 }
 
+fn media_root_is_foreign() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::symlink_metadata(MEDIA_ROOT)
+        .is_ok_and(|meta| !meta.is_dir() || meta.uid() != nix::unistd::geteuid().as_raw())
+}
+
 /// What stands in front of the display text. Images are copied to a folder that the engine reads
 /// from, under names without blanks, and named in the header: the engine attaches what it finds
 /// named by path in the text.
 fn with_images(plan: &mut LaunchPlan, request: &LaunchRequest, first: &FirstMessage) -> String {
     let mut lines = String::new();
-    for (n, image) in first.auto().attachments().iter().filter(|a| a.by_path.is_none()).enumerate()
-    {
-        let path = request.run_dir.join("media").join(format!("{n}.{}", image.kind));
-        plan.files
-            .push(RunFile { path: path.clone(), contents: RunContents::Copy(image.path.clone()) });
+    let folder = Path::new(MEDIA_ROOT).join(format!("omni-{}", request.session));
+    let images = first.auto().attachments().iter().filter(|a| a.by_path.is_none());
+    for (n, image) in images.enumerate() {
+        if let Some(why) = &request.survey.blocked {
+            plan.channels.attachments = AttachmentChannel::ByPath;
+            plan.warnings.push(format!("{} goes by path only: {why}", image.shown));
+            lines.push_str(&format!("{}\n", image.path.display()));
+            continue;
+        }
+        let path = folder.join(format!("{n}.{}", image.kind));
+        let contents = RunContents::Copy(image.path.clone());
+        plan.outside = Some(folder.clone());
+        plan.files.push(RunFile { path: path.clone(), contents });
         lines.push_str(&format!("{}\n", path.display()));
     }
     let prefix = first.sent().prefix();

@@ -24,6 +24,9 @@ pub struct LaunchPlan {
     pub cwd: PathBuf,
     /// Files made in the run folder before the start.
     pub files: Vec<RunFile>,
+    /// A folder outside the run folder, for an engine that reads from certain places only. Made
+    /// 0700, and removed with the run folder.
+    pub outside: Option<PathBuf>,
     /// What the engine reads on standard input.
     pub stdin: StdinPlan,
     /// The engine's own id, where the launcher chose it.
@@ -139,6 +142,7 @@ impl LaunchPlan {
             env_remove: Vec::new(),
             cwd: cwd.to_owned(),
             files: Vec::new(),
+            outside: None,
             stdin: StdinPlan::Null,
             engine_session: None,
             channels,

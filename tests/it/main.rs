@@ -5,8 +5,10 @@
 mod support;
 
 mod bad_input;
+mod compile_fail;
 mod launch;
 mod launch_cron;
 mod launch_ends;
 mod launch_store;
 mod script_engine;
+mod tidy;

@@ -244,6 +244,11 @@ fn isolate_hermes(home: &TestHome, base_url: &str) {
         "model:\n  default: mock-model\n  provider: custom\n  base_url: {base_url}\n  api_key: mock-key\n  context_length: 256000\n  supports_vision: true\n"
     );
     write(folder.join("config.yaml"), config);
+    // What a model takes besides text and images is looked up in this cache of a public list.
+    let modalities = json!({"input": ["text", "image", "pdf"], "output": ["text"]});
+    let model = json!({"id": "mock-model", "modalities": modalities});
+    let models = json!({"custom": {"id": "custom", "models": {"mock-model": model}}});
+    write(folder.join("models_dev_cache.json"), models.to_string());
     home.set_env("HERMES_HOME", folder);
 }
 
