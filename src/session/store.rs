@@ -225,7 +225,10 @@ fn connect(file: &Path, opening: &Opening, deadline: Instant) -> Result<Connecti
             Ok((_, Identity::Foreign(application_id))) => {
                 return Err(StoreError::Foreign { file: file.to_owned(), application_id });
             }
-            Ok((_, Identity::Fresh | Identity::Older)) => {
+            Ok((connection, Identity::Fresh | Identity::Older)) => {
+                // Closed before the wait: in WAL mode an open connection keeps a read lock, and the
+                // process that we wait for may need the database alone.
+                drop(connection);
                 setup_lock.get_or_insert_with(|| SetupLock::acquire(file, deadline));
                 continue;
             }
