@@ -1,8 +1,23 @@
 //! The subcommands: each file takes its part of the command line and carries it out.
 
+mod config;
+mod docs;
+mod docs_budget;
+mod docs_ls;
+mod docs_preview;
+mod doctor;
 mod echo;
+mod engines;
 mod gather;
+mod here;
+mod profile;
+mod profile_switch;
+mod project;
 mod run;
+mod sessions;
+mod store;
+mod table;
+mod target;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -12,7 +27,7 @@ use clap::CommandFactory;
 use crate::cli::{Cli, Command};
 use crate::config::Config;
 use crate::engines::Catalogue;
-use crate::error::Failure;
+use crate::error::{ExitKind, Failure};
 use crate::paths::{PathEnv, Paths};
 use crate::ui::Ui;
 
@@ -23,8 +38,15 @@ use crate::ui::Ui;
 pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(args) => run::run(args, ui),
+        Command::Project(args) => project::project(args, ui),
+        Command::Docs(args) => docs::docs(args, ui),
+        Command::Profile(args) => profile::profile(&args, ui),
+        Command::Sessions(args) => sessions::sessions(args, ui),
+        Command::Engines(args) => engines::engines(args, ui),
+        Command::Doctor => doctor::doctor(ui),
+        Command::Config(args) => config::config(&args, ui),
+        Command::Store(args) => store::store(&args, ui),
         Command::Echo(args) => echo::echo(&args),
-        _ => Err(Failure::new(crate::error::ExitKind::Internal, "not here yet")),
     }
 }
 
@@ -37,12 +59,32 @@ struct Workplace {
 
 impl Workplace {
     fn open() -> Result<Workplace, Failure> {
-        let paths = Paths::resolve(&PathEnv::from_process());
+        let paths = own_paths();
         let config =
             Config::load(&paths.config.join("config.toml"), |name| std::env::var(name).ok())?;
         let catalogue = Catalogue::load(&paths.config.join("engines.toml"))?;
         Ok(Workplace { paths, config, catalogue })
     }
+}
+
+/// The folders, for commands that work whatever is in the config files.
+fn own_paths() -> Paths {
+    Paths::resolve(&PathEnv::from_process())
+}
+
+/// Data on stdout. A reader that has seen enough (`| head -1`) ends the command quietly.
+fn print(ui: Ui, text: &str) -> Result<ExitCode, Failure> {
+    match ui.data(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(ExitKind::CannotCreate, format!("standard output: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// A JSON value on stdout, readable for people too.
+fn print_json(ui: Ui, value: &serde_json::Value) -> Result<ExitCode, Failure> {
+    print(ui, &format!("{value:#}\n"))
 }
 
 /// Milliseconds since 1970.
@@ -109,7 +151,10 @@ mod tests {
 
     #[test]
     fn e02_a_dashed_prompt_is_no_option() {
-        assert_eq!(inserted(&["claude", "- [ ] fix it"]), ["run", "claude", "--prompt=- [ ] fix it"]);
+        assert_eq!(
+            inserted(&["claude", "- [ ] fix it"]),
+            ["run", "claude", "--prompt=- [ ] fix it"]
+        );
         assert_eq!(inserted(&["claude", "-1 + 2 = ?"]), ["run", "claude", "--prompt=-1 + 2 = ?"]);
         assert_eq!(inserted(&["claude", "--model=a b"]), ["run", "claude", "--model=a b"]);
         assert_eq!(inserted(&["claude", "--", "-a b"]), ["run", "claude", "--", "-a b"]);
