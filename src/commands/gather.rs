@@ -36,17 +36,10 @@ pub(super) fn unknown_engine<'a>(
 }
 
 /// The prompt from wherever the command line says.
-pub(super) fn read_prompt(
-    args: &RunArgs,
-    paths: &Paths,
-    ui: Ui,
-) -> Result<DisplayText, Failure> {
+pub(super) fn read_prompt(args: &RunArgs, paths: &Paths, ui: Ui) -> Result<DisplayText, Failure> {
     let argument = args.prompt_option.clone().or_else(|| args.prompt.clone());
-    let sources = PromptSources {
-        argument,
-        file: args.prompt_file.clone(),
-        wait_for_stdin: args.stdin,
-    };
+    let sources =
+        PromptSources { argument, file: args.prompt_file.clone(), wait_for_stdin: args.stdin };
     let nothing_given =
         sources.argument.is_none() && sources.file.is_none() && !sources.wait_for_stdin;
     if nothing_given && std::io::stdin().is_terminal() {
@@ -83,12 +76,32 @@ pub(super) fn warn_untried(ui: Ui, spec: &EngineSpec, version: Option<&str>) {
     }
 }
 
+/// A session to go on with.
+pub(super) struct Resumed {
+    pub(super) row: SessionRow,
+    /// Its first message carried a block or attachments.
+    pub(super) had_block: bool,
+    /// The plugin's mark of that message.
+    pub(super) first_message: Option<String>,
+}
+
+impl Resumed {
+    fn read(store: &Store, prefix: &str) -> Result<Resumed, Failure> {
+        let row = store.session_by_prefix(prefix)?;
+        let receipt = store.receipt(row.id)?.unwrap_or_default();
+        // What a resumed session's own receipt says is about its later message; it repeats the mark.
+        let first_message = receipt["first_message"].as_str().map(str::to_owned);
+        let had_block = receipt["context"]["block_bytes"].as_u64().unwrap_or(1) > 0;
+        Ok(Resumed { row, had_block, first_message })
+    }
+}
+
 /// The project, and the session to go on with.
 pub(super) fn look_up(
     args: &RunArgs,
     paths: &Paths,
     here: &Path,
-) -> Result<(Resolution, Option<SessionRow>), Failure> {
+) -> Result<(Resolution, Option<Resumed>), Failure> {
     let store = Store::open_reading(paths);
     let resume = match &args.resume {
         None => None,
@@ -96,12 +109,12 @@ pub(super) fn look_up(
             let store = store.as_ref().map_err(|e| {
                 Failure::new(ExitKind::NotFound, format!("no session can be looked up: {e}"))
             })?;
-            Some(store.session_by_prefix(prefix)?)
+            Some(Resumed::read(store, prefix)?)
         }
     };
     let named = args.project.as_ref().map(std::ffi::OsString::from).or_else(|| {
         // A session goes on in its own project.
-        resume.as_ref().and_then(|row| row.project_root.clone()).map(Into::into)
+        resume.as_ref().and_then(|r| r.row.project_root.clone()).map(Into::into)
     });
     let ask = Ask { named: named.as_deref(), cwd: here, home: paths.home.as_deref() };
     Ok((resolve(ask, store.as_ref())?, resume))
@@ -130,8 +143,7 @@ pub(super) fn working_dir(
     };
     if !dir.is_dir() {
         let message = format!("the folder {} is not there", dir.display());
-        return Err(Failure::new(ExitKind::NotFound, message)
-            .hint("name one with --cwd DIR"));
+        return Err(Failure::new(ExitKind::NotFound, message).hint("name one with --cwd DIR"));
     }
     Ok(dir)
 }
@@ -203,8 +215,9 @@ pub(super) fn check_secrets(
         .map(|(name, line, kind)| format!("{name}, line {line}: looks like {kind}"))
         .collect();
     if policy == SecretsPolicy::Deny && !found.is_empty() {
-        let failure = Failure::new(ExitKind::Refused, format!("secrets in docs: {}", found.join("; ")))
-            .hint("take them out, or set `secrets = \"warn\"` in config.toml");
+        let failure =
+            Failure::new(ExitKind::Refused, format!("secrets in docs: {}", found.join("; ")))
+                .hint("take them out, or set `secrets = \"warn\"` in config.toml");
         return Err(keep_prompt(failure, display, paths));
     }
     for line in found {

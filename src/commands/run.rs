@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::gather::{
-    attach_paths, check_secrets, current_dir, keep_prompt, look_up, read_prompt, snapshot_request,
-    switches, unknown_engine, warn_untried, working_dir,
+    Resumed, attach_paths, check_secrets, current_dir, keep_prompt, look_up, read_prompt,
+    snapshot_request, switches, unknown_engine, warn_untried, working_dir,
 };
 use super::{Workplace, now_ms};
 use crate::cli::{Output, RunArgs};
@@ -25,9 +25,7 @@ use crate::launch::run_folder::{RunFolder, carry_back};
 use crate::launch::watcher::Watcher;
 use crate::paths::Paths;
 use crate::project::Resolved;
-use crate::session::{
-    NewSession, Outcome, Recorder, RunLock, SessionEnd, SessionId, SessionMode, SessionRow,
-};
+use crate::session::{NewSession, Outcome, Recorder, RunLock, SessionEnd, SessionId, SessionMode};
 use crate::ui::Ui;
 
 /// The code for a failure that the engine's own code denies.
@@ -56,7 +54,7 @@ struct Start {
     model: Option<String>,
     first: FirstMessage,
     env: BTreeMap<String, OsString>,
-    resume: Option<SessionRow>,
+    resume: Option<Resumed>,
     chip: bool,
 }
 
@@ -67,9 +65,9 @@ impl Start {
             Failure::new(ExitKind::Usage, "no engine is named and none is the default")
                 .hint("omni-run ENGINE \"prompt\"; `omni-run engines` lists them")
         })?;
-        let spec = catalogue.get(&wanted).ok_or_else(|| {
-            unknown_engine(&wanted, catalogue.iter().map(|(id, _)| id))
-        })?;
+        let spec = catalogue
+            .get(&wanted)
+            .ok_or_else(|| unknown_engine(&wanted, catalogue.iter().map(|(id, _)| id)))?;
         let engine = crate::engines::engine(&wanted, spec);
         let env_path = std::env::var_os("PATH");
         let display = read_prompt(&args, &paths, ui)?;
@@ -89,7 +87,7 @@ impl Start {
         if project.is_none() && args.output == Output::Text {
             ui.status("no project here: the prompt goes out without docs");
         }
-        let cwd = working_dir(&args, &here, project.as_ref(), resume.as_ref())?;
+        let cwd = working_dir(&args, &here, project.as_ref(), resume.as_ref().map(|r| &r.row))?;
         let mut env: BTreeMap<String, OsString> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
             .collect();
@@ -108,8 +106,10 @@ impl Start {
             _ => spec.window(known_model.as_deref(), version.as_deref()),
         };
         let delivery = engine.delivery(window);
+        // A resumed session has its block, unless a plugin has to put it back on each request.
+        let again = resume.as_ref().is_some_and(|r| !(r.had_block && engine.reapplies_block()));
         let snapshot = folder::snapshot(&SnapshotRequest {
-            switches: switches(&args, config.profile.value, project.as_ref(), resume.is_some()),
+            switches: switches(&args, config.profile.value, project.as_ref(), again),
             attach: attach_paths(&args, &here)?,
             reading: Reading::UpTo(delivery.budget().bytes()),
             ..snapshot_request(&paths, project.as_ref(), &cwd)
@@ -203,6 +203,7 @@ impl Start {
             sent_bytes: self.first.sent().len(),
             context: self.first.auto().report().clone(),
             verified: outcome.verdict.verified.clone().or(plugin.verified()),
+            first_message: plugin.first_message.clone(),
             complaints: complaints.clone(),
         };
         for complaint in &complaints {
@@ -242,7 +243,7 @@ impl Start {
         };
         let resume = match &self.resume {
             None => None,
-            Some(row) => Some(row.engine_session_id.clone().ok_or_else(|| {
+            Some(Resumed { row, .. }) => Some(row.engine_session_id.clone().ok_or_else(|| {
                 Failure::new(
                     ExitKind::NotFound,
                     format!("session {} has no id of the engine to resume by", row.id),
@@ -255,6 +256,7 @@ impl Start {
             program: self.program.clone(),
             session: id.to_string(),
             resume,
+            first_message: self.resume.as_ref().and_then(|r| r.first_message.clone()),
             cwd: self.cwd.clone(),
             model: self.model.clone(),
             engine_args: self.args.engine_args.clone(),

@@ -11,42 +11,42 @@ use super::snapshot::{DocEntry, DocKind};
 use super::{defuse, figures};
 
 /// The heading of the bucket.
-pub const HEADING: &str = "## Injected Project Docs";
+pub(crate) const HEADING: &str = "## Injected Project Docs";
 /// Notes on docs that are over the budget; what comes after them is only counted (S12).
-pub const MAX_NOTES: usize = 100;
+pub(crate) const MAX_NOTES: usize = 100;
 /// CommonMark wants three at least.
 const SHORTEST_FENCE: usize = 3;
 
 /// What became of one doc.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub(crate) struct Placed {
     /// Its position in the snapshot.
-    pub index: usize,
+    pub(crate) index: usize,
     /// What became of it.
-    pub state: DocState,
+    pub(crate) state: DocState,
     /// Bytes taken of the budget.
-    pub used: u64,
+    pub(crate) used: u64,
 }
 
 /// The part of the block, if there is anything in it, and what became of each doc.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// The text, ending in one line break.
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// One for each doc that belongs to this part.
-    pub placed: Vec<Placed>,
+    pub(crate) placed: Vec<Placed>,
 }
 
 /// How many bytes a doc's section takes as emitted: heading, fences, contents, and the blank line
 /// in front of it.
-pub fn section_bytes(shown: &str, text: &str) -> u64 {
+pub(crate) fn section_bytes(shown: &str, text: &str) -> u64 {
     let fence = fence_length(text);
     let lines = "\n### \n\n\n".len() + usize::from(!text.ends_with('\n'));
     (lines + shown.len() + text.len() + 2 * fence) as u64
 }
 
 /// Writes the bucket, taking from `ledger` in the order of the docs.
-pub fn build(
+pub(crate) fn build(
     docs: &[DocEntry],
     docs_dir: &Path,
     cap: &str,
@@ -88,7 +88,7 @@ pub fn build(
 }
 
 /// Whether a doc's text fits.
-pub enum Fit<'a> {
+pub(crate) enum Fit<'a> {
     /// It does; with the bytes that it took.
     Whole(Cow<'a, str>, u64),
     /// It does not.
@@ -106,7 +106,7 @@ fn place<'a>(doc: &'a DocEntry, defuse_images: bool, ledger: &mut Ledger) -> Fit
 /// Takes a text doc from the ledger, sized by `section`. The size on disk decides before the
 /// content does: a doc that cannot fit is over the budget whether or not it was read, and whatever
 /// reading it would have shown.
-pub fn fit<'a>(
+pub(crate) fn fit<'a>(
     doc: &'a DocEntry,
     defuse_images: bool,
     ledger: &mut Ledger,

@@ -11,26 +11,26 @@ use super::names::shown_path;
 use super::snapshot::{DocEntry, DocKind, Facts};
 
 /// The first line of the header.
-pub const HEADER: &str = "Please examine the following file(s):";
+pub(crate) const HEADER: &str = "Please examine the following file(s):";
 
 /// The attachments in their order, the header, and the state of each entry that was looked at.
 #[derive(Debug, Clone, Default)]
-pub struct Attached {
+pub(crate) struct Attached {
     /// Every attachment with its way.
-    pub attachments: Vec<Attachment>,
+    pub(crate) attachments: Vec<Attachment>,
     /// The docs folder's, by position in the snapshot.
-    pub docs: Vec<(usize, DocState)>,
+    pub(crate) docs: Vec<(usize, DocState)>,
     /// The user's own, by position in the snapshot.
-    pub own: Vec<(usize, DocState)>,
+    pub(crate) own: Vec<(usize, DocState)>,
     /// Lists what goes by path.
-    pub header: Option<String>,
+    pub(crate) header: Option<String>,
     /// One line each.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Decides for each attachable of the docs folder (none if `with_docs` is off), then for the user's
 /// own files.
-pub fn build(
+pub(crate) fn build(
     docs: &[DocEntry],
     own: &[DocEntry],
     with_docs: bool,

@@ -16,6 +16,7 @@ use super::{attachments, figures, hidden, instructions, profile, reference};
 
 impl AutoContext {
     /// Builds what one engine and model get of a snapshot. Same arguments, same bytes.
+    #[allow(dead_code)] // Called by the adapters in src/engines.
     pub(crate) fn build(snapshot: &ContextSnapshot, delivery: &Delivery) -> AutoContext {
         Builder::new(snapshot, delivery).build()
     }
@@ -307,4 +308,41 @@ fn untouched(doc: &DocEntry, switches: Switches) -> DocReport {
 
 fn sha256_hex(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::delivery::AttachmentRules;
+    use super::*;
+
+    #[test]
+    fn s06_a_failing_phase_costs_only_itself() {
+        let snapshot = ContextSnapshot::default();
+        let attachments = AttachmentRules {
+            images: Vec::new(),
+            pdf: false,
+            office: false,
+            max_image_bytes: 0,
+            max_image_side: 0,
+            max_pdf_bytes: 0,
+            max_pdf_pages: 0,
+            max_total_bytes: 0,
+            max_count: 0,
+        };
+        let delivery = Delivery {
+            window_tokens: 4_000,
+            instructions: InstructionRoute::SystemPrompt,
+            attachments,
+            defuse_image_paths: false,
+        };
+        let mut builder = Builder::new(&snapshot, &delivery);
+        let failed = builder.phase("docs", |builder| -> Option<String> {
+            assert!(builder.ledger.take(1_000));
+            panic!("a fault of ours");
+        });
+        assert_eq!(failed, None);
+        assert_eq!(builder.ledger.left(), 4_000);
+        assert_eq!(builder.phase("profile", |_| Some("kept")), Some("kept"));
+        assert_eq!(builder.warnings, ["docs: left out after an internal error"]);
+    }
 }

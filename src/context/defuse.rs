@@ -11,7 +11,7 @@ const ENDINGS: [&str; 10] =
 const ZERO_WIDTH_SPACE: &str = "\u{200b}";
 
 /// `text` with its image paths broken up.
-pub fn image_paths(text: &str) -> Cow<'_, str> {
+pub(crate) fn image_paths(text: &str) -> Cow<'_, str> {
     let places = places(text);
     if places.is_empty() {
         return Cow::Borrowed(text);
@@ -28,13 +28,13 @@ pub fn image_paths(text: &str) -> Cow<'_, str> {
 }
 
 /// How many bytes [`image_paths`] would add.
-pub fn added_bytes(text: &str) -> u64 {
+pub(crate) fn added_bytes(text: &str) -> u64 {
     (places(text).len() * ZERO_WIDTH_SPACE.len()) as u64
 }
 
 /// A path that such an engine must not take, as it is printed: whole, but in angle brackets, in
 /// front of which its pattern does not match.
-pub fn bracketed(path: &str) -> Cow<'_, str> {
+pub(crate) fn bracketed(path: &str) -> Cow<'_, str> {
     if places(path).is_empty() { Cow::Borrowed(path) } else { Cow::Owned(format!("<{path}>")) }
 }
 

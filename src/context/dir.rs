@@ -15,7 +15,7 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 
 /// What an entry is, by `lstat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryType {
+pub(crate) enum EntryType {
     /// A regular file.
     File,
     /// A folder.
@@ -28,11 +28,11 @@ pub enum EntryType {
 
 /// Type and size of an entry.
 #[derive(Debug, Clone, Copy)]
-pub struct Stat {
+pub(crate) struct Stat {
     /// What it is.
-    pub entry: EntryType,
+    pub(crate) entry: EntryType,
     /// In bytes.
-    pub size: u64,
+    pub(crate) size: u64,
 }
 
 impl Stat {
@@ -51,14 +51,23 @@ impl Stat {
 
 /// An open folder. All access goes through its descriptor.
 #[derive(Debug)]
-pub struct Dir {
+pub(crate) struct Dir {
     fd: OwnedFd,
     path: PathBuf,
 }
 
+/// What a folder lists: as much as it gave, and why it gave no more.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Names, with their types where the listing tells.
+    pub(crate) found: Vec<(OsString, Option<EntryType>)>,
+    /// What went wrong.
+    pub(crate) trouble: Option<String>,
+}
+
 /// What became of opening a folder below another.
 #[derive(Debug)]
-pub enum Child {
+pub(crate) enum Child {
     /// Open.
     Opened(Dir),
     /// Not there.
@@ -70,14 +79,14 @@ pub enum Child {
 impl Dir {
     /// Opens the folder that everything else lies below. Links on the way to it are the user's own
     /// and are followed.
-    pub fn open(path: &Path) -> Result<Dir, Errno> {
+    pub(crate) fn open(path: &Path) -> Result<Dir, Errno> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         let fd = nix::fcntl::open(path, flags, Mode::empty())?;
         Ok(Dir { fd, path: path.to_owned() })
     }
 
     /// Opens the folder `name` in this one.
-    pub fn child(&self, name: &str) -> Child {
+    pub(crate) fn child(&self, name: &str) -> Child {
         match self.lstat(OsStr::new(name)).map(|stat| stat.entry) {
             Ok(EntryType::Folder) => {}
             Ok(EntryType::Link) => return Child::Refused("a symbolic link: not followed".into()),
@@ -93,28 +102,43 @@ impl Dir {
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The names in it, with the type that the listing itself gives away where it does. The listing
     /// goes by path, so it is checked that the path still leads to this very folder; whatever the
     /// names are, they are only ever opened below the descriptor.
-    pub fn names(&self) -> io::Result<Vec<(OsString, Option<EntryType>)>> {
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.path)? {
-            // A listing that breaks off keeps what it gave so far.
-            let Ok(entry) = entry else { break };
-            names.push((entry.file_name(), entry.file_type().ok().and_then(listed_type)));
+    pub(crate) fn names(&self) -> Names {
+        let mut names = Names::default();
+        let listing = match std::fs::read_dir(&self.path) {
+            Ok(listing) => listing,
+            Err(error) => {
+                names.trouble = Some(format!("not read: {}", io_reason(&error)));
+                return names;
+            }
+        };
+        for entry in listing {
+            match entry {
+                Ok(entry) => {
+                    let listed = entry.file_type().ok().and_then(listed_type);
+                    names.found.push((entry.file_name(), listed));
+                }
+                Err(error) => {
+                    names.trouble = Some(format!("not read to its end: {}", io_reason(&error)));
+                    break;
+                }
+            }
         }
         if !self.is_same_as(&self.path) {
-            return Err(io::Error::other("the folder was replaced while it was read"));
+            names.found.clear();
+            names.trouble = Some("not used: replaced while it was read".into());
         }
-        Ok(names)
+        names
     }
 
     /// Is `path` this very folder?
-    pub fn is_same_as(&self, path: &Path) -> bool {
+    pub(crate) fn is_same_as(&self, path: &Path) -> bool {
         match (fstat(&self.fd), std::fs::metadata(path)) {
             (Ok(own), Ok(other)) => {
                 // The types differ between systems.
@@ -127,12 +151,12 @@ impl Dir {
     }
 
     /// Type and size of an entry; a link is not followed.
-    pub fn lstat(&self, name: &OsStr) -> Result<Stat, Errno> {
+    pub(crate) fn lstat(&self, name: &OsStr) -> Result<Stat, Errno> {
         fstatat(&self.fd, name, AtFlags::AT_SYMLINK_NOFOLLOW).map(|stat| Stat::of(&stat))
     }
 
     /// Opens a regular file; `lstat` comes first, so that a pipe is not even touched.
-    pub fn open_file(&self, name: &OsStr) -> Result<(File, u64), String> {
+    pub(crate) fn open_file(&self, name: &OsStr) -> Result<(File, u64), String> {
         only_file(self.lstat(name).map_err(reason)?)?;
         let fd = openat(&self.fd, name, OFlag::O_NOFOLLOW | READ, Mode::empty()).map_err(reason)?;
         let stat = Stat::of(&fstat(&fd).map_err(reason)?);
@@ -146,7 +170,7 @@ const READ: OFlag =
     OFlag::O_RDONLY.union(OFlag::O_NONBLOCK).union(OFlag::O_CLOEXEC).union(OFlag::O_NOCTTY);
 
 /// Opens a regular file that the user named: links are followed, pipes and devices are not opened.
-pub fn open_named(path: &Path) -> Result<(File, u64), String> {
+pub(crate) fn open_named(path: &Path) -> Result<(File, u64), String> {
     only_file(Stat::of(&nix::sys::stat::stat(path).map_err(reason)?))?;
     let fd = nix::fcntl::open(path, READ, Mode::empty()).map_err(reason)?;
     let stat = Stat::of(&fstat(&fd).map_err(reason)?);
@@ -155,7 +179,7 @@ pub fn open_named(path: &Path) -> Result<(File, u64), String> {
 }
 
 /// Reads at most `limit` bytes.
-pub fn read_up_to(file: &File, size: u64, limit: u64) -> Result<Vec<u8>, String> {
+pub(crate) fn read_up_to(file: &File, size: u64, limit: u64) -> Result<Vec<u8>, String> {
     let expected = usize::try_from(size.min(limit)).unwrap_or(0);
     let mut bytes = Vec::with_capacity(expected.saturating_add(1));
     file.take(limit).read_to_end(&mut bytes).map_err(|error| io_reason(&error))?;
@@ -163,19 +187,19 @@ pub fn read_up_to(file: &File, size: u64, limit: u64) -> Result<Vec<u8>, String>
 }
 
 /// Reads at most the last `limit` bytes.
-pub fn read_tail(mut file: &File, size: u64, limit: u64) -> Result<Vec<u8>, String> {
+pub(crate) fn read_tail(mut file: &File, size: u64, limit: u64) -> Result<Vec<u8>, String> {
     let from = size.saturating_sub(limit);
     file.seek(SeekFrom::Start(from)).map_err(|error| io_reason(&error))?;
     read_up_to(file, size - from, limit)
 }
 
 /// An error in few words: `permission denied`.
-pub fn reason(error: Errno) -> String {
+pub(crate) fn reason(error: Errno) -> String {
     error.desc().to_lowercase()
 }
 
 /// An error in few words, without its number.
-pub fn io_reason(error: &io::Error) -> String {
+pub(crate) fn io_reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(code) => reason(Errno::from_raw(code)),
         None => error.to_string(),
@@ -183,7 +207,7 @@ pub fn io_reason(error: &io::Error) -> String {
 }
 
 /// Why an entry that is not a regular file is not used.
-pub fn not_a_file(entry: EntryType) -> Option<String> {
+pub(crate) fn not_a_file(entry: EntryType) -> Option<String> {
     match entry {
         EntryType::File => None,
         EntryType::Folder => Some("a folder".into()),

@@ -51,10 +51,10 @@ fn read_project(root: &Path, taken: &mut ContextSnapshot) {
         }
     };
     taken.cwd_is_project = root_dir.is_same_as(&taken.request.cwd);
-    let Some(claude) = opened(root_dir.child(".claude"), ".claude", &mut taken.warnings) else {
+    let Some(dot_folder) = opened(root_dir.child(".claude"), ".claude", &mut taken.warnings) else {
         return;
     };
-    let docs = claude.child("docs");
+    let docs = dot_folder.child("docs");
     let Some(docs) = opened(docs, ".claude/docs", &mut taken.warnings) else { return };
     read_docs(&docs, taken);
     if taken.request.switches.inline {
@@ -75,15 +75,10 @@ fn opened(child: Child, shown: &str, warnings: &mut Vec<String>) -> Option<Dir> 
 }
 
 fn read_docs(docs: &Dir, taken: &mut ContextSnapshot) {
-    let listed = match docs.names() {
-        Ok(listed) => listed,
-        Err(error) => {
-            let why = dir::io_reason(&error);
-            taken.warnings.push(format!(".claude/docs: not read: {why}"));
-            return;
-        }
-    };
+    let listed = docs.names();
+    taken.warnings.extend(listed.trouble.map(|why| format!(".claude/docs: {why}")));
     let mut found: Vec<OsString> = listed
+        .found
         .into_iter()
         // `rag` itself is not an entry; its own walk says what is wrong with it.
         .filter(|(name, _)| name != "rag")
@@ -239,6 +234,8 @@ fn open_text(docs: &Dir, entry: &mut DocEntry, limit: u64) -> Result<Option<Vec<
     if bytes.len() as u64 > size {
         return Err("changed while it was read".into());
     }
+    // The same bound whether the mark had to be looked at beforehand or not.
+    entry.at_least = Encoding::of(&bytes).0.least_text(size);
     Ok(Some(bytes))
 }
 

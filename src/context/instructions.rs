@@ -11,21 +11,21 @@ use super::snapshot::DocEntry;
 use super::{defuse, figures};
 
 /// The heading of the flagged docs.
-pub const HEADING: &str = "## Project Instructions";
+pub(crate) const HEADING: &str = "## Project Instructions";
 /// The heading of the user's own instructions, which stand before them.
-pub const CUSTOM_HEADING: &str = "## Custom Instructions";
+pub(crate) const CUSTOM_HEADING: &str = "## Custom Instructions";
 /// The most that the custom instructions may be, in bytes (S32): whole or not at all.
-pub const CUSTOM_CAP_BYTES: u64 = 16 * 1024;
+pub(crate) const CUSTOM_CAP_BYTES: u64 = 16 * 1024;
 
 /// How many bytes an instruction takes of the budget as emitted: heading, contents, and the blank
 /// line in front of it.
-pub fn section_bytes(shown: &str, text: &str) -> u64 {
+pub(crate) fn section_bytes(shown: &str, text: &str) -> u64 {
     let lines = "\n### \n\n".len() + usize::from(!text.ends_with('\n'));
     (lines + shown.len() + text.len()) as u64
 }
 
 /// Writes the flagged docs, taking from `ledger` in their order.
-pub fn build(
+pub(crate) fn build(
     docs: &[DocEntry],
     docs_dir: &Path,
     cap: &str,
@@ -65,7 +65,7 @@ pub fn build(
 }
 
 /// The section of the user's own instructions.
-pub fn custom(text: &str, defuse_images: bool) -> Option<String> {
+pub(crate) fn custom(text: &str, defuse_images: bool) -> Option<String> {
     if text.trim().is_empty() || text.len() as u64 > CUSTOM_CAP_BYTES {
         return None;
     }

@@ -5,24 +5,24 @@ use super::delivery::Budget;
 
 /// What is left of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     budget: u64,
     left: u64,
 }
 
 impl Ledger {
     /// A full account.
-    pub fn new(budget: Budget) -> Ledger {
+    pub(crate) fn new(budget: Budget) -> Ledger {
         Ledger::of(budget.bytes())
     }
 
     /// A full account of `bytes`.
-    pub fn of(bytes: u64) -> Ledger {
+    pub(crate) fn of(bytes: u64) -> Ledger {
         Ledger { budget: bytes, left: bytes }
     }
 
     /// Takes `bytes` if they are there.
-    pub fn take(&mut self, bytes: u64) -> bool {
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
         let fits = bytes <= self.left;
         if fits {
             self.left -= bytes;
@@ -31,12 +31,12 @@ impl Ledger {
     }
 
     /// Bytes left.
-    pub fn left(&self) -> u64 {
+    pub(crate) fn left(&self) -> u64 {
         self.left
     }
 
     /// Bytes taken.
-    pub fn used(&self) -> u64 {
+    pub(crate) fn used(&self) -> u64 {
         self.budget - self.left
     }
 }

@@ -6,30 +6,30 @@ use super::snapshot::Facts;
 
 /// How much of the head of an attachable is looked at: enough for the metadata that cameras put in
 /// front of a JPEG's dimensions.
-pub const HEAD_BYTES: u64 = 512 * 1024;
+pub(crate) const HEAD_BYTES: u64 = 512 * 1024;
 /// How much of its end is looked at: trailers, and a PDF's `/Encrypt`.
-pub const TAIL_BYTES: u64 = 64 * 1024;
+pub(crate) const TAIL_BYTES: u64 = 64 * 1024;
 /// How much of a PDF is searched for pages, from its head.
-pub const PDF_HEAD_BYTES: u64 = 8 * 1024 * 1024;
+pub(crate) const PDF_HEAD_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The parts of a file that were read.
 #[derive(Debug, Clone, Copy)]
-pub struct Sample<'a> {
+pub(crate) struct Sample<'a> {
     /// Size of the file, in bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// Its head.
-    pub head: &'a [u8],
+    pub(crate) head: &'a [u8],
     /// Its end; overlaps the head in a small file.
-    pub tail: &'a [u8],
+    pub(crate) tail: &'a [u8],
 }
 
 /// How much of the head of a file of this kind should be read, in bytes.
-pub fn head_bytes(kind: &str) -> u64 {
+pub(crate) fn head_bytes(kind: &str) -> u64 {
     if kind == "pdf" { PDF_HEAD_BYTES } else { HEAD_BYTES }
 }
 
 /// The media type of a kind.
-pub fn mime(kind: &str) -> &'static str {
+pub(crate) fn mime(kind: &str) -> &'static str {
     match kind {
         "png" => "image/png",
         "jpeg" => "image/jpeg",
@@ -44,17 +44,17 @@ pub fn mime(kind: &str) -> &'static str {
 }
 
 /// Is `kind` one of the image kinds?
-pub fn is_image(kind: &str) -> bool {
+pub(crate) fn is_image(kind: &str) -> bool {
     matches!(kind, "png" | "jpeg" | "gif" | "webp")
 }
 
 /// Is `kind` one of the Office kinds?
-pub fn is_office(kind: &str) -> bool {
+pub(crate) fn is_office(kind: &str) -> bool {
     matches!(kind, "docx" | "xlsx" | "pptx")
 }
 
 /// Looks at a file that its name says is of `kind`.
-pub fn facts(kind: &str, sample: Sample<'_>) -> Facts {
+pub(crate) fn facts(kind: &str, sample: Sample<'_>) -> Facts {
     let mut facts =
         Facts { kind: kind.to_owned(), mime: mime(kind).to_owned(), ..Facts::default() };
     if sample.size == 0 {

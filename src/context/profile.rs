@@ -3,12 +3,12 @@
 use super::defuse;
 
 /// The heading of the section.
-pub const HEADING: &str = "## About the person you work with";
+pub(crate) const HEADING: &str = "## About the person you work with";
 /// The most that the profile may be, in bytes.
-pub const CAP_BYTES: u64 = 16 * 1024;
+pub(crate) const CAP_BYTES: u64 = 16 * 1024;
 
 /// The section; `None` for an empty profile and for one over the cap.
-pub fn section(text: &str, defuse_images: bool) -> Option<String> {
+pub(crate) fn section(text: &str, defuse_images: bool) -> Option<String> {
     if text.trim().is_empty() || text.len() as u64 > CAP_BYTES {
         return None;
     }

@@ -8,15 +8,15 @@ use super::snapshot::RagEntry;
 use super::{defuse, figures};
 
 /// The heading of the catalogue.
-pub const HEADING: &str = "## Available Reference Docs (RAG — fetch with Read tool)";
+pub(crate) const HEADING: &str = "## Available Reference Docs (RAG — fetch with Read tool)";
 /// Entries that are listed; the rest is counted (S21).
-pub const MAX_ENTRIES: usize = 100;
+pub(crate) const MAX_ENTRIES: usize = 100;
 /// Where the files are, from the project folder.
-pub const RELATIVE_DIR: &str = ".claude/docs/rag";
+pub(crate) const RELATIVE_DIR: &str = ".claude/docs/rag";
 
 /// Writes the catalogue; `None` without files. `more`: files beyond those in `rag`. `relative`: the
 /// engine runs in the project folder (S22).
-pub fn build(
+pub(crate) fn build(
     rag: &[RagEntry],
     more: usize,
     docs_dir: &Path,

@@ -193,6 +193,8 @@ const SECRET_KEYS: &[&str] = &[
     "privatekey",
     "token",
 ];
+/// How far back a key is looked for, in bytes.
+const LONGEST_KEY: usize = 48;
 /// The shortest value taken for a secret, in bytes.
 const SHORTEST_VALUE: usize = 10;
 /// The longest: what is longer is data.
@@ -208,10 +210,12 @@ fn has_secret_value(line: &str) -> bool {
         at = sign + 1;
         // The key is what stands right in front, the value what comes right behind; bounded looks
         // both ways keep the pass linear.
+        if !is_secret_key(&line.as_bytes()[sign.saturating_sub(LONGEST_KEY)..sign]) {
+            continue;
+        }
         let until = line.floor_char_boundary(at + LONGEST_VALUE + 16);
         let after = line[at..until].trim_start_matches(['=', ':', '>']).trim_start();
-        if is_secret_key(&line.as_bytes()[sign.saturating_sub(48)..sign]) && is_secret_value(after)
-        {
+        if is_secret_value(after) {
             return true;
         }
     }

@@ -66,7 +66,7 @@ pub fn about(kind: TextKind, text: &str) -> u64 {
         match class {
             Class::Word => tally.word(&bytes[at..end]),
             Class::Space => tally.space(&bytes[at..end]),
-            Class::Sign => tally.thirds += (end - at) as u64 * SIGN_THIRDS,
+            Class::Sign => tally.thirds += ((end - at) as u64 * SIGN_THIRDS).max(3),
             Class::Wide => tally.wide(&text[at..end]),
         }
         if class != Class::Wide {
@@ -83,7 +83,7 @@ pub fn count_exact(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().count_ordinary(text)
 }
 
-/// Thirds of a token that a sign of punctuation takes: several often share one.
+/// Thirds of a token that a sign of punctuation takes in a row of several; a lone one is a token.
 const SIGN_THIRDS: u64 = 2;
 /// Words up to this long are one token, as common English words are.
 const SHORT_WORD: usize = 8;

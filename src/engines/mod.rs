@@ -4,13 +4,13 @@
 //! What TOML can say stays in TOML; an adapter holds what it can't. `generic` serves engines that
 //! exist in TOML alone.
 
-pub mod catalogue;
-pub mod detect;
-pub mod dialogue;
 mod acp;
+pub mod catalogue;
 mod claude;
 mod codex;
 mod cursor;
+pub mod detect;
+pub mod dialogue;
 mod echo;
 mod gemini;
 mod generic;
@@ -18,6 +18,7 @@ mod hermes;
 mod openclaw;
 mod opencode;
 mod pi;
+mod request_plugin;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -61,6 +62,12 @@ pub trait Engine: Send + Sync {
     /// The model and window that the engine's own config names, where no `--model` was given.
     fn configured(&self, _host: &Host) -> Configured {
         Configured::default()
+    }
+
+    /// Whether a resumed session needs the block again: its transcript holds only what was typed,
+    /// and the request plugin puts the block back at the first message.
+    fn reapplies_block(&self) -> bool {
+        self.catalogue().one_shot.message == MessageChannel::Plugin
     }
 
     /// Reads what the plan needs of the engine's own configuration.

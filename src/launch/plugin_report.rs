@@ -13,6 +13,8 @@ pub struct PluginReport {
     pub session: Option<String>,
     /// The first message as the engine got it from its own composer or channel.
     pub raw: Option<String>,
+    /// The mark of that message, for a later resume.
+    pub first_message: Option<String>,
     /// Bytes that were put in front on the wire, once it happened.
     pub acted: Option<u64>,
     /// Failures, a line each.
@@ -29,15 +31,23 @@ impl PluginReport {
                 report.session = Some(session.to_owned());
             }
             match text_at(&event, &["event"]).unwrap_or_default() {
-                "raw" => report.raw = text_at(&event, &["text"]).map(str::to_owned),
+                "raw" => {
+                    report.raw = text_at(&event, &["text"]).map(str::to_owned);
+                    report.first_message = text_at(&event, &["message"]).map(str::to_owned);
+                }
                 "acted" => {
                     let bytes = event.get("bytes").and_then(Value::as_u64).unwrap_or_default();
                     report.acted.get_or_insert(bytes);
                 }
-                "error" | "by_path" => {
-                    if let Some(message) = text_at(&event, &["message"]) {
-                        report.errors.push(message.to_owned());
-                    }
+                "error" => {
+                    report.errors.extend(text_at(&event, &["message"]).map(str::to_owned));
+                }
+                "by_path" => {
+                    let path = text_at(&event, &["path"]).unwrap_or_default();
+                    report.errors.push(format!(
+                        "{} went by path only: the model does not take its kind",
+                        crate::ui::one_line(path)
+                    ));
                 }
                 _ => {}
             }

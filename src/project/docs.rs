@@ -211,17 +211,16 @@ pub fn remove(
     bucket: Option<Bucket>,
     now: UnixMs,
 ) -> Result<(Bucket, OsString), DocsError> {
-    let (dir, bucket, entry) = locate(root, name, bucket)?;
-    let name = entry.name;
+    let doc = locate(root, name, bucket)?;
     change(store, root, now, |docs| {
-        if bucket == Bucket::Always {
-            docs.flags.retain(|flag| !means(&flag.name, &name, &dir));
-            docs.order.retain(|listed| !means(listed, &name, &dir));
+        if doc.bucket == Bucket::Always {
+            docs.flags.retain(|flag| !doc.has_name(&flag.name));
+            docs.order.retain(|listed| !doc.has_name(listed));
         }
-        let path = bucket.folder(root).join(&name);
-        dir.remove(&name).map_err(|error| DocsError::Io { path, error })
+        let removed = doc.dir.remove(&doc.entry.name);
+        removed.map_err(|error| DocsError::Io { path: doc.path(root), error })
     })?;
-    Ok((bucket, name))
+    Ok((doc.bucket, doc.entry.name))
 }
 
 /// Renames a doc within its bucket; flag and place in the order go along (S35).
@@ -235,11 +234,11 @@ pub fn rename(
     now: UnixMs,
 ) -> Result<PathBuf, DocsError> {
     let new_name = checked_name(to, &is_text)?;
-    let (dir, bucket, entry) = locate(root, from, bucket)?;
-    let path = bucket.folder(root).join(to);
+    let doc = locate(root, from, bucket)?;
+    let path = doc.bucket.folder(root).join(to);
     change(store, root, now, |docs| {
-        if bucket == Bucket::Always {
-            let old = |name: &str| means(name, &entry.name, &dir);
+        if doc.bucket == Bucket::Always {
+            let old = |name: &str| doc.has_name(name);
             let flagged = docs.flags.iter().any(|flag| old(&flag.name));
             if flagged && !is_text(to) {
                 let reason = "and only a text file can be one".to_owned();
@@ -251,7 +250,7 @@ pub fn rename(
             docs.flags.iter_mut().filter(|f| old(&f.name)).for_each(|f| f.name = new_name.into());
             docs.order.iter_mut().filter(|n| old(n)).for_each(|n| *n = new_name.into());
         }
-        dir.rename(&entry.name, to).map_err(|error| match error.kind() {
+        doc.dir.rename(&doc.entry.name, to).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => DocsError::Exists { name: shown(to) },
             _ => DocsError::Io { path: path.clone(), error },
         })
@@ -299,25 +298,23 @@ pub fn instruct(
 ) -> Result<bool, DocsError> {
     let refused =
         |reason: &str| DocsError::NotInstructable { name: shown(name), reason: reason.to_owned() };
-    let (dir, entry) = match locate(root, name, Some(Bucket::Always)) {
-        Ok((dir, _, entry)) => (dir, entry),
+    let doc = match locate(root, name, Some(Bucket::Always)) {
+        Ok(doc) => doc,
         Err(DocsError::NotFound { .. }) if locate(root, name, Some(Bucket::Rag)).is_ok() => {
             return Err(refused("it is in rag/, and only top-level docs can be one"));
         }
         Err(error) => return Err(error),
     };
-    if let Some(reason) = ineligible(&entry, is_text) {
+    if let Some(reason) = ineligible(&doc.entry, is_text) {
         return Err(refused(reason));
     }
-    let Some(text) = entry.name.to_str() else { return Err(refused("its name is not UTF-8")) };
-    let hash = dir.hash(&entry.name).map_err(|error| DocsError::Io {
-        path: Bucket::Always.folder(root).join(&entry.name),
-        error,
-    })?;
-    let content = Some(Content { hash, size: entry.size, missing: false });
+    let Some(text) = doc.entry.name.to_str() else { return Err(refused("its name is not UTF-8")) };
+    let hash = doc.dir.hash(&doc.entry.name);
+    let hash = hash.map_err(|error| DocsError::Io { path: doc.path(root), error })?;
+    let content = Some(Content { hash, size: doc.entry.size, missing: false });
     change(store, root, now, |docs| {
         let flag = Flag { name: text.to_owned(), content };
-        match docs.flags.iter_mut().find(|flag| means(&flag.name, &entry.name, &dir)) {
+        match docs.flags.iter_mut().find(|flag| doc.has_name(&flag.name)) {
             Some(old) => {
                 *old = flag;
                 Ok(false)
@@ -358,10 +355,19 @@ pub fn reconcile_flags(
     if known.flags.is_empty() {
         return Ok(Reconciled::default());
     }
-    let dir = DocsDir::open(root, Bucket::Always);
-    let entries = dir.as_ref().map_or_else(|_| Vec::new(), |dir| dir.entries().unwrap_or_default());
+    let (dir, entries) = match DocsDir::open(root, Bucket::Always)
+        .and_then(|dir| dir.entries().map(|entries| (Some(dir), entries)))
+    {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (None, Vec::new()),
+        // Not "all files are gone": what can't be seen is not judged.
+        Err(error) => {
+            let note = format!("the instruction flags are ignored: {error}");
+            return Ok(Reconciled { instructions: Vec::new(), notes: vec![note] });
+        }
+    };
     let look = |docs: &mut DocSettings| {
-        let hash = |name: &OsStr| dir.as_ref().ok()?.hash(name).ok();
+        let hash = |name: &OsStr| dir.as_ref()?.hash(name).ok();
         flags::reconcile(docs, &entries, &is_text, hash)
     };
     let mut docs = known.clone();
@@ -393,30 +399,31 @@ fn checked_name(name: &OsStr, is_text: impl Fn(&OsStr) -> bool) -> Result<&str, 
     name.to_str().ok_or_else(|| bad("the name is not UTF-8".to_owned()))
 }
 
-/// Whether a stored name means this file: by bytes, or by its composed form where no other file has
-/// the stored bytes.
-fn means(stored: &str, name: &OsStr, dir: &DocsDir) -> bool {
-    let stored = OsStr::new(stored);
-    stored == name
-        || (find(stored, &[name]) == Found::One(0)
-            && dir
-                .entry(stored)
-                .is_ok_and(|entry| entry.is_none_or(|_| same_file(dir, stored, name))))
+/// A doc that was found.
+struct Located {
+    dir: DocsDir,
+    bucket: Bucket,
+    entry: Entry,
+    /// The names of all entries of its folder, itself included.
+    names: Vec<OsString>,
 }
 
-/// On a disk that ignores the Unicode form both names are one file.
-fn same_file(dir: &DocsDir, a: &OsStr, b: &OsStr) -> bool {
-    dir.entries().is_ok_and(|entries| {
-        entries.iter().filter(|entry| entry.name == a || entry.name == b).count() == 1
-    })
+impl Located {
+    /// Whether a stored name means this doc.
+    fn has_name(&self, stored: &str) -> bool {
+        match find(OsStr::new(stored), &self.names) {
+            Found::One(index) => self.names[index] == self.entry.name,
+            Found::None | Found::Several => false,
+        }
+    }
+
+    fn path(&self, root: &Path) -> PathBuf {
+        self.bucket.folder(root).join(&self.entry.name)
+    }
 }
 
 /// The doc that was named, in the bucket that was named or in the one that has it.
-fn locate(
-    root: &Path,
-    name: &OsStr,
-    bucket: Option<Bucket>,
-) -> Result<(DocsDir, Bucket, Entry), DocsError> {
+fn locate(root: &Path, name: &OsStr, bucket: Option<Bucket>) -> Result<Located, DocsError> {
     let buckets = match bucket {
         Some(bucket) => vec![bucket],
         None => vec![Bucket::Always, Bucket::Rag],
@@ -430,7 +437,11 @@ fn locate(
         };
         let entries = dir.entries().map_err(|error| in_folder(root, bucket, error))?;
         match pick(name, &entries) {
-            Ok(entry) => found.push((dir, bucket, entry.clone())),
+            Ok(entry) => {
+                let entry = entry.clone();
+                let names = entries.into_iter().map(|entry| entry.name).collect();
+                found.push(Located { dir, bucket, entry, names });
+            }
             Err(DocsError::NotFound { near: more, .. }) => near.extend(more),
             Err(error) => return Err(error),
         }

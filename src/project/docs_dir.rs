@@ -132,7 +132,7 @@ impl DocsDir {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
         let mode = Mode::from_bits_truncate(0o666);
         let mut file = File::from(openat(&self.folder, draft.as_os_str(), flags, mode)?);
-        let mut fill = || -> io::Result<Option<Written>> {
+        let fill = || -> io::Result<Option<Written>> {
             let (hash, size) = copy_hashed(source, &mut file)?;
             file.sync_all()?;
             if !accept(&hash) {

@@ -85,7 +85,10 @@ pub fn reconcile(
                         continue;
                     }
                     flag.content = Some(Content { hash: now, size: entry.size, missing: false });
-                    result.instructions.extend(entry.name.to_str().map(str::to_owned));
+                    // Two stored names may mean one file, in different Unicode forms.
+                    let name = entry.name.to_str().map(str::to_owned);
+                    let new = name.filter(|name| !result.instructions.contains(name));
+                    result.instructions.extend(new);
                 } else {
                     note(ignored("the file cannot be read"));
                 }

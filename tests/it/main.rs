@@ -1,2 +1,12 @@
-//! Skeleton.
-fn main() {}
+//! The program as its users run it: commands, launches with small script engines, the field cases.
+//! The real engines are in `tests/real`.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod bad_input;
+mod launch;
+mod launch_cron;
+mod launch_ends;
+mod launch_store;
+mod script_engine;

@@ -7,3 +7,4 @@ mod support;
 mod bed;
 mod cursor_stand_in;
 mod smoke;
+mod wire;

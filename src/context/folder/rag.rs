@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::super::dir::{Dir, EntryType, io_reason, not_a_file, read_up_to};
+use super::super::dir::{Dir, EntryType, not_a_file, read_up_to};
 use super::super::kinds::{self, NameKind, extension_of};
 use super::super::names::{shown, sort_by_name};
 use super::super::reference::MAX_ENTRIES;
@@ -19,20 +19,13 @@ const MAX_WARNINGS: usize = 20;
 pub(super) fn read(docs: &Dir, taken: &mut ContextSnapshot) {
     let child = docs.child("rag");
     let Some(rag) = opened(child, ".claude/docs/rag", &mut taken.warnings) else { return };
-    let listed = match rag.names() {
-        Ok(listed) => listed,
-        Err(error) => {
-            let why = io_reason(&error);
-            taken.warnings.push(format!(".claude/docs/rag: not read: {why}"));
-            return;
-        }
-    };
+    let listed = rag.names();
+    taken.warnings.extend(listed.trouble.map(|why| format!(".claude/docs/rag: {why}")));
+    let listed = listed.found;
     let mut files: Vec<OsString> = Vec::with_capacity(listed.len());
     let mut skipped = 0;
     for (name, entry) in listed {
-        let by_name = kinds::by_name(&name);
-        if matches!(by_name, NameKind::Ignored(why) if why == kinds::HIDDEN || why == kinds::LEFTOVER)
-        {
+        if kinds::no_doc(&name).is_some() {
             continue;
         }
         // Where the listing keeps the type to itself, `lstat` tells it.
@@ -41,7 +34,7 @@ pub(super) fn read(docs: &Dir, taken: &mut ContextSnapshot) {
             // What cannot be looked at is listed by its name, and says so below.
             None | Some(EntryType::File) => files.push(name),
             // A folder is no surprise, unless it is named like a doc.
-            Some(EntryType::Folder) if matches!(by_name, NameKind::Ignored(_)) => {}
+            Some(EntryType::Folder) if matches!(kinds::by_name(&name), NameKind::Ignored(_)) => {}
             Some(other) => {
                 skipped += 1;
                 if skipped <= MAX_WARNINGS {

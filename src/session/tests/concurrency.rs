@@ -1,6 +1,6 @@
 //! Many launches at once on a database that does not exist yet (G01, S63), and the lock of F05.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::sync::Barrier;
 
 use super::*;
@@ -98,8 +98,9 @@ fn f05_a_killed_holder_blocks_nobody_and_its_engine_holds_nothing() {
     if let Some(folder) = child_place() {
         let _lock = RunLock::acquire(&paths_in(&folder), "job", "child", NOW).unwrap();
         // The engine of the child: lives on when the child is killed, until its stdin closes.
+        #[expect(clippy::zombie_processes, reason = "it is to outlive us")]
         let engine = Command::new("cat").stdin(Stdio::inherit()).spawn().unwrap();
-        println!("\nholding {}", engine.id());
+        writeln!(std::io::stdout(), "\nholding {}", engine.id()).unwrap();
         std::thread::park();
         return;
     }

@@ -29,8 +29,9 @@ pub use wire::Wire;
 /// What the model says unless a test sets another text.
 pub const REPLY: &str = "MOCK-REPLY-OK";
 
-/// How long [`FakeModel::wait_for`] waits. OpenClaw takes up to half a minute on two busy cores.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// How long [`FakeModel::wait_for`] waits: as long as the slowest engine may need for its start
+/// on busy cores, see `process::LIMIT`.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A running fake model; dropping it closes the port.
 pub struct FakeModel {

@@ -102,7 +102,9 @@ impl Recorded {
         // The heads only: a doc may well speak of title generators.
         let head = |text: &String| text.chars().take(400).collect::<String>();
         let mut heads: Vec<String> = wire.system.iter().take(2).map(head).collect();
-        heads.extend(wire.user_texts.first().and_then(|parts| parts.first()).map(head));
+        // Codex asks for a title in the last user message, after its own context.
+        let first_parts = wire.user_texts.iter().filter_map(|parts| parts.first());
+        heads.extend(first_parts.map(head));
         SIDE_REQUESTS.into_iter().find(|known| heads.iter().any(|head| head.contains(known)))
     }
 
