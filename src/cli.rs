@@ -248,7 +248,7 @@ The state is that of one engine (--engine; default: the configured one, else the
 budget); below the list there is a bar for each engine.
 
 --json prints one object with these keys:
-  project, folder, engine, model, total_bytes, warnings
+  project, folder, docs_folder, engine, model, total_bytes, warnings
   files      list of name, order, bucket (always, attachment, ignored), size, about_tokens,
              instruction, state (included, instruction, skipped, withheld, attached, by_path,
              ignored, empty), reason

@@ -15,7 +15,7 @@ use crate::cli::{DocsAction, DocsArgs};
 use crate::context::first_message::DocState;
 use crate::context::{Reading, figures};
 use crate::error::{ExitKind, Failure};
-use crate::project::docs::{self, Addition, DocsError};
+use crate::project::docs::{self, Added, Addition, DocsError};
 use crate::project::{Bucket, Resolved, names};
 use crate::session::Store;
 use crate::ui::Ui;
@@ -92,13 +92,11 @@ impl Change {
         let mut added = Vec::new();
         for file in files {
             match self.add_one(&current_dir().join(file), bucket, replace) {
-                Ok(name) => added.push(name),
+                Ok(done) => added.push(done),
                 Err(failure) => failures.push(failure),
             }
         }
-        if bucket == Bucket::Always && !added.is_empty() {
-            self.say_what_becomes_of(&added);
-        }
+        self.say_added(&added, bucket);
         let mut failures = failures.into_iter();
         let Some(first) = failures.next() else { return Ok(()) };
         for other in failures {
@@ -107,45 +105,69 @@ impl Change {
         Err(first)
     }
 
-    fn add_one(&self, file: &Path, bucket: Bucket, replace: bool) -> Result<OsString, Failure> {
+    fn add_one(
+        &self,
+        file: &Path,
+        bucket: Bucket,
+        replace: bool,
+    ) -> Result<(OsString, Added), Failure> {
         let mut source = open_source(file)?;
         let name = file.file_name().unwrap_or_default();
         let addition = Addition { source: &mut source, name, bucket, replace, expected_hash: None };
-        let added = docs::add(&self.store, &self.root, addition, is_text, now_ms())?;
-        let done = if added.replaced { "replaced" } else { "added" };
-        let means = match (bucket, is_text(name)) {
-            (Bucket::Rag, _) => "in the catalogue of reference docs",
-            (Bucket::Always, true) => "in the docs block",
-            (Bucket::Always, false) => "attached",
-        };
-        let (name_shown, size) = (names::shown(name), figures::bytes(added.size));
-        self.ui.status(&format!("{done} `{name_shown}` ({size}): {means} {WHEN}"));
-        Ok(name.to_owned())
+        Ok((name.to_owned(), docs::add(&self.store, &self.root, addition, is_text, now_ms())?))
     }
 
-    /// A doc that is there but does not go in, or not as it looks, is said at once.
-    fn say_what_becomes_of(&self, added: &[OsString]) {
-        let Ok(cwd) = target::cwd(Some(&self.project)) else { return };
-        let Ok(target) = Target::choose(&self.place, None, None, &cwd) else { return };
+    /// A line for each file: a doc that is there but does not go in, or not as it looks, is said at
+    /// once.
+    fn say_added(&self, added: &[(OsString, Added)], bucket: Bucket) {
+        let becomes = match bucket {
+            Bucket::Always if !added.is_empty() => self.what_becomes_of_docs(),
+            Bucket::Always | Bucket::Rag => Vec::new(),
+        };
+        for (name, added) in added {
+            let done = format!(
+                "{} `{}` ({})",
+                if added.replaced { "replaced" } else { "added" },
+                names::shown(name),
+                figures::bytes(added.size)
+            );
+            let state = becomes.iter().find(|(known, _)| known == name).map(|(_, state)| state);
+            let but = |why: &str| self.ui.warning(&format!("{done}, but it {why}"));
+            let means = match (bucket, state) {
+                (Bucket::Rag, _) => "listed in the catalogue",
+                (Bucket::Always, Some(DocState::Instruction)) => "an instruction, as before,",
+                (Bucket::Always, Some(DocState::Attached)) => "attached",
+                (Bucket::Always, None | Some(DocState::Included)) => "in the docs block",
+                (Bucket::Always, Some(DocState::Skipped | DocState::Withheld)) => {
+                    but("is over the budget: a note stands in its place; see `omni-run docs ls`");
+                    continue;
+                }
+                (Bucket::Always, Some(DocState::ByPath(why))) => {
+                    but(&format!("goes by path only: {why}"));
+                    continue;
+                }
+                (Bucket::Always, Some(DocState::Ignored(why))) => {
+                    but(&format!("is not used: {why}"));
+                    continue;
+                }
+                (Bucket::Always, Some(DocState::Empty)) => {
+                    but("is empty and adds nothing");
+                    continue;
+                }
+            };
+            self.ui.status(&format!("{done}: {means} {WHEN}"));
+        }
+    }
+
+    /// The docs with their states on the default engine; none where that can't be said.
+    fn what_becomes_of_docs(&self) -> Vec<(OsString, DocState)> {
+        let Ok(cwd) = target::cwd(Some(&self.project)) else { return Vec::new() };
+        let Ok(target) = Target::choose(&self.place, None, None, &cwd) else { return Vec::new() };
         let reading = Reading::UpTo(target.budget());
         let snapshot = target::snapshot(&self.place, Some(&self.project), &cwd, reading);
         let built = target.build(&snapshot);
-        for (entry, doc) in snapshot.docs.iter().zip(&built.report().docs) {
-            if !added.contains(&entry.name) {
-                continue;
-            }
-            let why = match &doc.state {
-                DocState::Included | DocState::Instruction | DocState::Attached => continue,
-                DocState::Skipped | DocState::Withheld => format!(
-                    "is over the budget of {} tokens: a note stands in its place",
-                    target.delivery.budget().shown()
-                ),
-                DocState::ByPath(why) => format!("goes by path only: {why}"),
-                DocState::Ignored(why) => format!("is not used: {why}"),
-                DocState::Empty => "is empty and adds nothing".to_owned(),
-            };
-            self.ui.warning(&format!("`{}` {why} ({})", doc.name, target.id()));
-        }
+        let states = built.report().docs.iter().map(|doc| doc.state.clone());
+        snapshot.docs.into_iter().map(|entry| entry.name).zip(states).collect()
     }
 
     fn remove(&self, names: &[String], bucket: Option<Bucket>) -> Result<(), Failure> {

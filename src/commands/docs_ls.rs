@@ -173,7 +173,8 @@ impl List {
             .collect();
         json!({
             "project": project.id,
-            "folder": self.snapshot.docs_dir.as_ref().map(|dir| dir.to_string_lossy()),
+            "folder": project.root.as_ref().map(|dir| dir.to_string_lossy()),
+            "docs_folder": self.snapshot.docs_dir.as_ref().map(|dir| dir.to_string_lossy()),
             "engine": self.chosen.id(),
             "model": self.chosen.model,
             "total_bytes": self.snapshot.docs.iter().map(|doc| doc.size).sum::<u64>(),

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 
 use nix::unistd::{AccessFlags, eaccess};
 
-use super::engines::{Seen, instruction_words, is_custom, tried_range};
+use super::engines::{Seen, instruction_words, is_custom, is_on_path, tried_range};
 use super::{Workplace, here, own_paths, print};
 use crate::config::Config;
 use crate::context::figures::{bytes, counted};
-use crate::engines::{Catalogue, EngineSpec, InstructionChannel};
+use crate::engines::{Catalogue, InstructionChannel};
 use crate::error::{ExitKind, Failure};
 use crate::paths::Paths;
 use crate::session::backup::check;
@@ -230,11 +230,4 @@ fn look_at_engines(place: &Workplace, findings: &mut Findings) {
             .hint("install one of them; see `omni-run engines show ID`"),
         );
     }
-}
-
-fn is_on_path(spec: &EngineSpec) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .filter(|dir| dir.is_absolute())
-        .any(|dir| spec.programs.iter().any(|program| dir.join(program).is_file()))
 }

@@ -226,7 +226,10 @@ fn check(place: &Workplace, only: Option<&str>, ui: Ui) -> Result<ExitCode, Fail
                     hints: failure.hints.clone(),
                 });
             }
-            (Err(failure), _, _) => ("note", failure.message.clone()),
+            (Err(failure), _, _) if spec.path.is_some() || is_on_path(spec) => {
+                ("problem", failure.message.clone())
+            }
+            (Err(_), _, _) => ("note", format!("install it: {}", spec.install)),
             (Ok(_), None, _) => ("problem", "it prints no version: does it start?".to_owned()),
             (Ok(_), Some(version), Some(false)) => {
                 let range = tried_range(spec);
@@ -247,7 +250,7 @@ fn check(place: &Workplace, only: Option<&str>, ui: Ui) -> Result<ExitCode, Fail
     match broken {
         None => Ok(ExitCode::SUCCESS),
         Some(spec) => {
-            let message = format!("{} is found but does not answer", spec.name);
+            let message = format!("{} is there but does not start", spec.name);
             Err(Failure::new(ExitKind::EngineUnavailable, message)
                 .hint(format!("reinstall it: {}", spec.install)))
         }
@@ -257,4 +260,12 @@ fn check(place: &Workplace, only: Option<&str>, ui: Ui) -> Result<ExitCode, Fail
 /// Whether the user's own file brought this engine in.
 pub(super) fn is_custom(id: &str) -> bool {
     Catalogue::from_layers(None).is_ok_and(|built_in| built_in.get(id).is_none())
+}
+
+/// One of its programs lies on PATH, whether or not it can be started.
+pub(super) fn is_on_path(spec: &EngineSpec) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .filter(|dir| dir.is_absolute())
+        .any(|dir| spec.programs.iter().any(|program| dir.join(program).is_file()))
 }
