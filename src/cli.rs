@@ -24,10 +24,10 @@ Examples:
 )]
 pub struct Cli {
     /// No status lines; warnings and errors stay
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 901)]
     pub quiet: bool,
     /// Write diagnostics to FILE
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", display_order = 902)]
     pub log_file: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
@@ -217,7 +217,7 @@ pub enum ProjectAction {
 #[derive(Debug, Args, Clone, Default)]
 pub struct WhichProject {
     /// The project: its id or its folder (default: the one around the current folder)
-    #[arg(long, value_name = "ID|PATH", global = true)]
+    #[arg(long, value_name = "ID|PATH", global = true, display_order = 900)]
     pub project: Option<String>,
 }
 

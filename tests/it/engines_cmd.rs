@@ -123,9 +123,9 @@ fn doctor_ends_with_the_code_of_the_first_problem() {
     assert!(kept.contains("store: 1 session"), "{kept}");
     assert!(kept.contains("1 prompt was kept that could not be sent"), "{kept}");
 
-    home.set_env("PATH", ".::/usr/bin");
-    home.set_env("HOME", "/no/such/home");
-    let odd = omni(&home, &["doctor"]);
+    let mut odd = home.omni();
+    odd.arg("doctor").env("PATH", ".::/usr/bin").env("HOME", "/no/such/home");
+    let odd = run(&mut odd, "");
     assert!(odd.stdout.contains("not searched for engines: `.`, ``"), "{}", odd.stdout);
     assert!(odd.stdout.contains("note     HOME"), "{}", odd.stdout);
 }
