@@ -207,10 +207,16 @@ fn create_private_file(file: &Path) -> Result<(), StoreError> {
 }
 
 fn connect(file: &Path, opening: &Opening, deadline: Instant) -> Result<Connection, StoreError> {
+    let mut setup_lock: Option<SetupLock> = None;
     // Why WAL can't be had; from then on without it.
     let mut no_wal: Option<rusqlite::Error> = None;
     loop {
-        let error = match try_connect(file, opening, deadline, no_wal.is_none()) {
+        let way = match (&setup_lock, &no_wal) {
+            (None, _) => Way::AsItIs,
+            (Some(_), None) => Way::SetUp,
+            (Some(_), Some(_)) => Way::Alone,
+        };
+        let error = match try_connect(file, opening, deadline, way) {
             Ok((connection, Identity::Current)) => return Ok(connection),
             Ok((_, Identity::Newer(theirs))) => {
                 let file = file.to_owned();
@@ -219,8 +225,10 @@ fn connect(file: &Path, opening: &Opening, deadline: Instant) -> Result<Connecti
             Ok((_, Identity::Foreign(application_id))) => {
                 return Err(StoreError::Foreign { file: file.to_owned(), application_id });
             }
-            // Another process made it between our look and our migration: look again.
-            Ok((_, Identity::Fresh | Identity::Older)) => continue,
+            Ok((_, Identity::Fresh | Identity::Older)) => {
+                setup_lock.get_or_insert_with(|| SetupLock::acquire(file, deadline));
+                continue;
+            }
             Err(error) => error,
         };
         let busy = matches!(
@@ -229,6 +237,8 @@ fn connect(file: &Path, opening: &Opening, deadline: Instant) -> Result<Connecti
         );
         if busy && Instant::now() < deadline {
             std::thread::sleep(RETRY_PAUSE);
+        } else if setup_lock.is_none() && lacks_shared_memory(&error) {
+            setup_lock = Some(SetupLock::acquire(file, deadline));
         } else if no_wal.is_none() && lacks_shared_memory(&error) {
             no_wal = Some(error);
         } else {
@@ -240,12 +250,58 @@ fn connect(file: &Path, opening: &Opening, deadline: Instant) -> Result<Connecti
     }
 }
 
+/// How far a try to connect may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Only to a database that is ready.
+    AsItIs,
+    /// Making it ready, with WAL where it is new.
+    SetUp,
+    /// Making it ready while nobody else has it. A database in WAL mode needs no shared memory
+    /// then: the only way to read it, and to take it out of that mode.
+    Alone,
+}
+
+/// Lets one process at a time choose the journal and migrate. Without it two that fall back from
+/// WAL wait for each other's read lock until both give up, and a late one can switch a database
+/// back to WAL under the others. Where the disk has no such locks the work goes on without: then a
+/// row may have to go through the spool.
+struct SetupLock {
+    _held: Option<fs::File>,
+}
+
+impl SetupLock {
+    fn acquire(file: &Path, deadline: Instant) -> SetupLock {
+        let open = || {
+            let folder = file.with_file_name("locks");
+            create_private_dir(&folder)?;
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false).mode(0o600);
+            options.open(folder.join("store-setup.lock"))
+        };
+        let Ok(lock) = open() else { return SetupLock { _held: None } };
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return SetupLock { _held: Some(lock) },
+                Err(fs::TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(RETRY_PAUSE);
+                }
+                Err(_) => return SetupLock { _held: None },
+            }
+        }
+    }
+}
+
+/// How long one try alone waits for readers: it holds a read lock itself meanwhile, so it gives up
+/// soon and comes again.
+const ALONE_TIMEOUT: Duration = Duration::from_millis(50);
+
 /// One try; the identity is what the database is at the end of it.
 fn try_connect(
     file: &Path,
     opening: &Opening,
     deadline: Instant,
-    shared_memory: bool,
+    way: Way,
 ) -> rusqlite::Result<(Connection, Identity)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
@@ -254,27 +310,28 @@ fn try_connect(
         Some(vfs) => Connection::open_with_flags_and_vfs(file, flags, vfs)?,
         None => Connection::open_with_flags(file, flags)?,
     };
-    connection.busy_timeout(deadline.saturating_duration_since(Instant::now()))?;
-    if !shared_memory {
-        // Held alone, a database in WAL mode needs no shared memory: the only way to read it, and
-        // to take it out of that mode.
+    let alone = way == Way::Alone;
+    let remaining = deadline.saturating_duration_since(Instant::now());
+    connection.busy_timeout(if alone { remaining.min(ALONE_TIMEOUT) } else { remaining })?;
+    if alone {
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     }
     let mut identity = schema::identify(&connection)?;
-    if matches!(identity, Identity::Newer(_) | Identity::Foreign(_)) {
+    let ready = identity == Identity::Current;
+    let to_set_up = matches!(identity, Identity::Fresh | Identity::Older) && way != Way::AsItIs;
+    if !ready && !to_set_up {
         return Ok((connection, identity));
     }
-    let fresh = identity == Identity::Fresh;
-    choose_journal(&connection, fresh && shared_memory, !shared_memory)?;
-    if !shared_memory {
-        connection.pragma_update(None, "locking_mode", "NORMAL")?;
-    }
+    choose_journal(&connection, identity == Identity::Fresh && !alone, alone)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    if identity != Identity::Current {
+    if to_set_up {
         schema::migrate(&connection)?;
     }
-    if identity != Identity::Current || !shared_memory {
+    if alone {
+        connection.pragma_update(None, "locking_mode", "NORMAL")?;
+    }
+    if to_set_up || alone {
         // Also the access that lets go of the exclusive lock.
         identity = schema::identify(&connection)?;
     }
