@@ -220,7 +220,7 @@ fn bucket(entry: &DocEntry) -> &'static str {
     }
 }
 
-/// `claude`, or `claude with opus`.
+/// The engine's id, and the model where one is set.
 pub(super) fn engine_and_model(target: &Target) -> String {
     match &target.model {
         Some(model) => format!("{} with {}", one_line(target.id()), one_line(model)),
@@ -255,7 +255,7 @@ fn budget_line(target: &Target, report: &ContextReport) -> String {
 
 /// A bar that shows "something" as soon as there is something, and "full" only when it is.
 fn bar(used: u64, budget: u64) -> String {
-    let full = if budget == 0 { 0 } else { used.saturating_mul(BAR) / budget };
+    let full = used.saturating_mul(BAR).checked_div(budget).unwrap_or(0);
     let full = full.min(BAR).max(u64::from(used > 0)) as usize;
     format!("[{}{}]", "#".repeat(full), "-".repeat(BAR as usize - full))
 }

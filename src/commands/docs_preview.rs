@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use super::target::{self, Target};
-use super::{Workplace, here, print};
+use super::{Workplace, here, print_exact};
 use crate::context::{InstructionRoute, Reading, figures};
 use crate::error::Failure;
 use crate::ui::Ui;
@@ -46,5 +46,5 @@ pub(super) fn preview(
             (false, _, None) => "no block: there is no project here",
         });
     }
-    print(ui, text.unwrap_or_default())
+    print_exact(ui, text.unwrap_or_default())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use super::{Workplace, here, own_paths, print, profile_switch};
+use super::{Workplace, here, own_paths, print, print_exact, profile_switch};
 use crate::cli::{ProfileAction, ProfileArgs};
 use crate::config::{Setting, Source};
 use crate::context::figures;
@@ -47,7 +47,7 @@ fn show(file: &Path, ui: Ui) -> Result<ExitCode, Failure> {
         Failure::new(ExitKind::NotFound, format!("{}: {error}", here::shown(file)))
     })?;
     say_state(text.len() as u64, &Workplace::open()?.config.profile, ui);
-    print(ui, &String::from_utf8_lossy(&text))
+    print_exact(ui, &String::from_utf8_lossy(&text))
 }
 
 fn say_state(size: u64, on: &Setting<bool>, ui: Ui) {
