@@ -13,8 +13,24 @@ use crate::project::{Ask, Resolved, resolve};
 use crate::session::Store;
 use crate::ui::Ui;
 
-/// The project that is named, or the one around the current folder; `None` is no error.
+/// The project that is named, or the one around the current folder, with its flags reconciled;
+/// `None` is no error.
 pub(super) fn project(
+    paths: &Paths,
+    named: Option<&str>,
+    ui: Ui,
+) -> Result<Option<Resolved>, Failure> {
+    let mut project = look_up(paths, named, ui)?;
+    if let Some(project) = &mut project {
+        for note in reconcile(project, paths) {
+            ui.warning(&note);
+        }
+    }
+    Ok(project)
+}
+
+/// The project as the store knows it: for commands that are not about its docs.
+pub(super) fn look_up(
     paths: &Paths,
     named: Option<&str>,
     ui: Ui,
@@ -26,16 +42,10 @@ pub(super) fn project(
     for warning in &resolution.warnings {
         ui.warning(warning);
     }
-    let mut project = resolution.project;
-    if let Some(project) = &mut project {
-        for note in reconcile(project, paths) {
-            ui.warning(&note);
-        }
-    }
-    Ok(project)
+    Ok(resolution.project)
 }
 
-/// The same where there must be one with docs: the project and its folder.
+/// The same as [`project`] where there must be one with docs: the project and its folder.
 pub(super) fn docs_project(
     paths: &Paths,
     named: Option<&str>,

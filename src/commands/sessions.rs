@@ -55,7 +55,7 @@ pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> 
 /// The id that a `--project` stands for; with the failure where there is no such project.
 fn project_id(paths: &Paths, named: Option<String>, ui: Ui) -> (Option<String>, Option<Failure>) {
     let Some(named) = named else { return (None, None) };
-    match here::project(paths, Some(&named), ui) {
+    match here::look_up(paths, Some(&named), ui) {
         Ok(Some(project)) => (project.id.or(Some(named)), None),
         Ok(None) => (Some(named), None),
         Err(failure) => (Some(named), Some(failure)),

@@ -15,5 +15,6 @@ mod launch_ends;
 mod launch_store;
 mod profile_cmd;
 mod project_cmd;
+mod readme;
 mod script_engine;
 mod sessions_cmd;
