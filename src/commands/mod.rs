@@ -1,10 +1,26 @@
 //! The subcommands: each file takes its part of the command line and carries it out.
 
+mod config;
+mod docs;
+mod docs_budget;
+mod docs_ls;
+mod docs_preview;
+mod doctor;
 mod echo;
+mod engines;
 mod gather;
+mod here;
+mod profile;
+mod profile_switch;
+mod project;
 mod run;
+mod sessions;
+mod store;
+mod table;
+mod target;
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -12,9 +28,9 @@ use clap::CommandFactory;
 use crate::cli::{Cli, Command};
 use crate::config::Config;
 use crate::engines::Catalogue;
-use crate::error::Failure;
+use crate::error::{ExitKind, Failure};
 use crate::paths::{PathEnv, Paths};
-use crate::ui::Ui;
+use crate::ui::{Ui, is_unprintable, one_line};
 
 /// Carries a command out.
 ///
@@ -23,8 +39,15 @@ use crate::ui::Ui;
 pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(args) => run::run(args, ui),
+        Command::Project(args) => project::project(args, ui),
+        Command::Docs(args) => docs::docs(args, ui),
+        Command::Profile(args) => profile::profile(&args, ui),
+        Command::Sessions(args) => sessions::sessions(args, ui),
+        Command::Engines(args) => engines::engines(args, ui),
+        Command::Doctor => doctor::doctor(ui),
+        Command::Config(args) => config::config(&args, ui),
+        Command::Store(args) => store::store(&args, ui),
         Command::Echo(args) => echo::echo(&args),
-        _ => Err(Failure::new(crate::error::ExitKind::Internal, "not here yet")),
     }
 }
 
@@ -37,12 +60,73 @@ struct Workplace {
 
 impl Workplace {
     fn open() -> Result<Workplace, Failure> {
-        let paths = Paths::resolve(&PathEnv::from_process());
+        let paths = own_paths();
         let config =
             Config::load(&paths.config.join("config.toml"), |name| std::env::var(name).ok())?;
         let catalogue = Catalogue::load(&paths.config.join("engines.toml"))?;
         Ok(Workplace { paths, config, catalogue })
     }
+}
+
+/// The folders, for commands that work whatever is in the config files.
+fn own_paths() -> Paths {
+    Paths::resolve(&PathEnv::from_process())
+}
+
+/// Data on stdout. A reader that has seen enough (`| head -1`) ends the command quietly.
+fn print(ui: Ui, text: &str) -> Result<ExitCode, Failure> {
+    match ui.data(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(ExitKind::CannotCreate, format!("standard output: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// A JSON value on stdout, readable for people too.
+fn print_json(ui: Ui, value: &serde_json::Value) -> Result<ExitCode, Failure> {
+    print(ui, &safe_json(&format!("{value:#}\n")))
+}
+
+/// JSON leaves C1 codes and bidi controls as they are, a terminal does not. They can stand in strings
+/// only, where an escape means the same.
+fn safe_json(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => safe.push(c),
+            c if is_unprintable(c) => safe.push_str(&format!("\\u{:04x}", c as u32)),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// Text of docs on stdout: exact for a file or a pipe; on a terminal its control characters are
+/// shown, not obeyed.
+fn print_exact(ui: Ui, text: &str) -> Result<ExitCode, Failure> {
+    if text.is_empty() || !std::io::stdout().is_terminal() {
+        return print(ui, text);
+    }
+    let shown = for_terminal(text);
+    if shown.len() != text.len() {
+        ui.status("control characters are shown escaped; a pipe gets the exact bytes");
+    }
+    print(ui, &format!("{}\n", shown.trim_end_matches('\n')))
+}
+
+fn for_terminal(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let line_end = c == '\r' && rest.peek() == Some(&'\n');
+        if c == '\n' || c == '\t' || line_end || !is_unprintable(c) {
+            shown.push(c);
+        } else {
+            shown.push_str(&one_line(c.encode_utf8(&mut [0; 4])));
+        }
+    }
+    shown
 }
 
 /// Milliseconds since 1970.
@@ -105,6 +189,16 @@ mod tests {
         assert_eq!(inserted(&["docs", "ls"]), ["docs", "ls"]);
         assert_eq!(inserted(&["run", "claude"]), ["run", "claude"]);
         assert_eq!(inserted(&["--version"]), ["--version"]);
+    }
+
+    #[test]
+    fn a14_a_terminal_gets_no_control_character_of_a_doc() {
+        let text = "a\tb\r\nc\u{1b}[2J\u{9b}1m\rover\n";
+        assert_eq!(for_terminal(text), "a\tb\r\nc\\u{1b}[2J\\u{9b}1m\\rover\n");
+        let value = serde_json::json!({ "a": "\u{9b}\u{2028}\u{1b}" });
+        let safe = safe_json(&format!("{value:#}"));
+        assert!(!safe.chars().any(|c| is_unprintable(c) && c != '\n'), "{safe:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).expect("JSON"), value);
     }
 
     #[test]
