@@ -194,5 +194,5 @@ fn virtual_project(name: &str, home: Option<&Path>) -> Resolved {
 fn has_docs(root: &Path) -> bool {
     let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.is_dir());
     let folder = root.join(".claude");
-    is_dir(&folder) && is_dir(&claude.join("docs"))
+    is_dir(&folder) && is_dir(&folder.join("docs"))
 }
