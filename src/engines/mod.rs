@@ -7,6 +7,10 @@
 pub mod catalogue;
 pub mod detect;
 pub mod dialogue;
+pub mod gate_spec;
+#[cfg(test)]
+mod screen_captures;
+pub mod screen_state;
 mod acp;
 mod claude;
 mod codex;
