@@ -185,6 +185,10 @@ struct Found {
 fn prompt(spec: &ScreenSpec, row: &Row) -> Option<(Mode, usize)> {
     let begins = |prompts: &[String]| {
         prompts.iter().find_map(|prompt| {
+            // The blanks at the end of a row are not kept.
+            if row.text == prompt.trim_end() {
+                return Some(row.text.len());
+            }
             let rest = row.text.strip_prefix(prompt.as_str())?;
             // `❯` is a prompt, `❯❯` is not; the blank after it may have been trimmed.
             (rest.is_empty() || rest.starts_with([' ', '\u{a0}']) || prompt.ends_with(' '))
@@ -224,11 +228,14 @@ fn last_prompt(spec: &ScreenSpec, rows: &[Row]) -> Option<Found> {
     Some(Found { top, end: end.max(top + 1), indent, mode })
 }
 
+fn has_bar(row: &Row) -> bool {
+    row.text.trim_start().starts_with(BAR)
+}
+
 /// The last run of rows behind a bar: a blank one, the text, a blank one, the model.
 fn beside_bar(rows: &[Row]) -> Option<Found> {
-    let inside = |row: &Row| row.text.trim_start().strip_prefix(BAR).map(str::trim);
-    let last = rows.iter().rposition(|row| inside(row).is_some())?;
-    let first = rows[..last].iter().rposition(|row| inside(row).is_none()).map_or(0, |at| at + 1);
+    let last = rows.iter().rposition(|row| has_bar(row))?;
+    let first = rows[..last].iter().rposition(|row| !has_bar(row)).map_or(0, |at| at + 1);
     let top = first + 1;
     let end = last.checked_sub(1).filter(|end| *end > top)?;
     let indent = rows[top].text.find(BAR)? + BAR.len_utf8();

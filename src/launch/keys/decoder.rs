@@ -127,6 +127,11 @@ impl Decoder {
         std::mem::take(&mut self.held)
     }
 
+    #[cfg(test)]
+    pub(super) fn take_len(&self) -> usize {
+        self.held.len()
+    }
+
     fn byte(&mut self, byte: u8, events: &mut Vec<InputEvent>) {
         match self.state {
             State::Ground => self.ground(byte, events),
