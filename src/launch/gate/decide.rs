@@ -81,8 +81,7 @@ impl KeyGate {
             self.standing = false;
             let typed = self.draft.text().is_some_and(|text| !text.trim().is_empty());
             if !typed {
-                self.draft.reset();
-                return self.release(&held, now);
+                return self.pass_on(&held, now);
             }
             if now.saturating_duration_since(held.since) < LAG_LIMIT {
                 self.phase = Phase::Echo(held);
@@ -116,7 +115,12 @@ impl KeyGate {
         match self.spec.route {
             GateRoute::Editor => self.ask_editor(held, now),
             GateRoute::PasteAtStart | GateRoute::ClearAndPaste if self.standing => {
-                self.send(held, true, now);
+                // The user may have added to it.
+                if self.has_editor() {
+                    self.ask_editor(held, now);
+                } else {
+                    self.send(held, true, now);
+                }
             }
             GateRoute::PasteAtStart => match known {
                 Some(text) if self.can_put_in() => self.paste_at_start(held, &text, now),
@@ -165,6 +169,13 @@ impl KeyGate {
         self.to_engine(&held.submit, now);
         // It sent, ran, chose or completed something: the next look at an empty composer tells.
         self.draft.forget();
+        self.rearm(now);
+    }
+
+    /// The same on an empty composer, which stays empty.
+    fn pass_on(&mut self, held: &Held, now: Instant) {
+        self.to_engine(&held.submit, now);
+        self.draft.reset();
         self.rearm(now);
     }
 

@@ -41,6 +41,11 @@ const NOTE_NOT_PUT_IN: &str = "the given message could not be put into the engin
 impl KeyGate {
     /// The engine painted something.
     pub(super) fn painted(&mut self, now: Instant) {
+        // Looked at in each phase until the engine has been ready once.
+        if !self.seen_ready || self.standing {
+            let emptied = self.read().is_empty();
+            self.standing &= !(emptied && matches!(self.phase, Phase::Armed));
+        }
         match &self.phase {
             Phase::Confirming { .. } => self.look_for_sent(now),
             Phase::BeforeStart(held) => {
@@ -196,8 +201,11 @@ impl KeyGate {
             self.record(text);
             return (EditorReply::Leave, Outcome::Send { with_block: false });
         }
-        if text.starts_with(self.prefix.trim_end()) {
-            // It stands there from a submit that was not taken.
+        // It stands there from a submit that was not taken.
+        let pasted = frame::harmless(&self.prefix);
+        let standing = [&self.prefix, &pasted].into_iter().find_map(|prefix| text.strip_prefix(prefix.as_str()));
+        if let Some(text) = standing {
+            self.record(text);
             return (EditorReply::Leave, Outcome::Send { with_block: true });
         }
         self.record(text);

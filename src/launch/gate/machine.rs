@@ -104,6 +104,8 @@ pub(super) struct KeyGate {
     /// The composer is ready for the given draft since then.
     pub(super) draft_ready_at: Option<Instant>,
     pub(super) recorded: Option<String>,
+    /// What the screen says, until it changes.
+    reading: Option<Reading>,
     decoder: Decoder,
     /// The terminal was seen to speak the kitty protocol.
     kitty_keys: bool,
@@ -130,6 +132,7 @@ impl KeyGate {
             users_editor: false,
             draft_ready_at: None,
             recorded: None,
+            reading: None,
             decoder: Decoder::new(),
             kitty_keys: false,
             escape_timer: false,
@@ -138,9 +141,11 @@ impl KeyGate {
     }
 
     pub(super) fn read(&mut self) -> Reading {
-        let reading = read(&self.spec.screen, &self.screen.snapshot());
+        let spec = &self.spec.screen;
+        let screen = &self.screen;
+        let reading = self.reading.get_or_insert_with(|| read(spec, &screen.snapshot()));
         self.seen_ready |= reading.takes_message();
-        reading
+        reading.clone()
     }
 
     /// How long the engine has painted nothing.
@@ -314,6 +319,7 @@ impl Gatekeeper for KeyGate {
             GateEvent::UserBytes(bytes) => self.user_bytes(bytes, now),
             GateEvent::EngineBytes(bytes) => {
                 self.screen.feed(bytes);
+                self.reading = None;
                 self.output_at = Some(now);
                 self.painted(now);
             }
@@ -327,7 +333,10 @@ impl Gatekeeper for KeyGate {
             }
             GateEvent::Timer(STEP) => self.step(now),
             GateEvent::Timer(HOLD) => self.held_too_long(now),
-            GateEvent::Resized { rows, cols } => self.screen.resize(rows, cols),
+            GateEvent::Resized { rows, cols } => {
+                self.screen.resize(rows, cols);
+                self.reading = None;
+            }
             GateEvent::PluginReport(_) | GateEvent::Timer(_) => {}
         }
         std::mem::take(&mut self.effects)
