@@ -4,24 +4,24 @@
 //! What TOML can say stays in TOML; an adapter holds what it can't. `generic` serves engines that
 //! exist in TOML alone.
 
-pub mod catalogue;
-pub mod detect;
-pub mod dialogue;
-pub mod gate_spec;
-#[cfg(test)]
-mod screen_captures;
-pub mod screen_state;
 mod acp;
+pub mod catalogue;
 mod claude;
 mod codex;
 mod cursor;
+pub mod detect;
+pub mod dialogue;
 mod echo;
+pub mod gate_spec;
 mod gemini;
 mod generic;
 mod hermes;
 mod openclaw;
 mod opencode;
 mod pi;
+#[cfg(test)]
+mod screen_captures;
+pub mod screen_state;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

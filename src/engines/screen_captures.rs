@@ -61,7 +61,11 @@ fn holds(case: &str, name: &str, reading: &Reading) -> bool {
         "dialog" => reading.dialog && !reading.takes_message(),
         "busy" => !reading.takes_message(),
         // Shown as the prompt, as the text, or below the composer.
-        "shell" => composer.is_some_and(|c| c.mode == Mode::Shell) || text.starts_with('!') || reading.dialog,
+        "shell" => {
+            composer.is_some_and(|c| c.mode == Mode::Shell)
+                || text.starts_with('!')
+                || reading.dialog
+        }
         "popup" => reading.popup || text.starts_with('/'),
         _ => false,
     }

@@ -84,8 +84,10 @@ impl Row {
     /// over the first letter of a faint placeholder is not typed.
     fn has_typed_text(&self, start: usize) -> bool {
         let is_faint = |at: usize| self.faint.iter().any(|range| range.contains(&at));
-        let mut typed =
-            self.text.char_indices().filter(|(at, c)| *at >= start && !c.is_whitespace() && !is_faint(*at));
+        let mut typed = self
+            .text
+            .char_indices()
+            .filter(|(at, c)| *at >= start && !c.is_whitespace() && !is_faint(*at));
         let Some((first, _)) = typed.next() else { return false };
         let only_one = typed.next().is_none();
         let under_cursor = self.cursor.as_ref().is_some_and(|range| range.contains(&first));
@@ -250,7 +252,8 @@ fn is_rule(row: &Row) -> bool {
 /// The lower edge of a box of half blocks or dashes.
 fn is_edge(row: &Row) -> bool {
     let text = row.text.trim();
-    is_rule(row) || (!text.is_empty() && text.chars().all(|c| ('\u{2580}'..='\u{259f}').contains(&c)))
+    is_rule(row)
+        || (!text.is_empty() && text.chars().all(|c| ('\u{2580}'..='\u{259f}').contains(&c)))
 }
 
 fn has_popup(spec: &ScreenSpec, rows: &[Row], found: &Found) -> bool {
@@ -271,7 +274,8 @@ fn has_popup(spec: &ScreenSpec, rows: &[Row], found: &Found) -> bool {
 /// Whether the draft's last word, an `@name` without a blank after it, is offered a completion.
 fn completes_name(rows: &[Row], found: &Found) -> bool {
     let last = &rows[found.end - 1].text;
-    let Some(name) = last.split_whitespace().next_back().and_then(|word| word.strip_prefix('@')) else {
+    let Some(name) = last.split_whitespace().next_back().and_then(|word| word.strip_prefix('@'))
+    else {
         return false;
     };
     let offered = rows[found.end..].iter().find(|row| !is_edge(row) && !row.text.is_empty());

@@ -177,7 +177,9 @@ mod tests {
     #[test]
     fn modes_that_are_taken_back_are_gone() {
         let mut screen = EngineScreen::new(0, 0);
-        screen.feed(b"\x1b[?2004h\x1b[>1u\x1b[>5u\x1b[<u\x1b[?2004l\x1b]7501;state=blocked:kind=x\x07");
+        screen.feed(
+            b"\x1b[?2004h\x1b[>1u\x1b[>5u\x1b[<u\x1b[?2004l\x1b]7501;state=blocked:kind=x\x07",
+        );
         assert!(!screen.takes_paste());
         assert_eq!(screen.kitty_flags(), 1);
         screen.feed(b"\x1b[=8;2u");
@@ -202,37 +204,6 @@ mod tests {
                 }
                 screen.snapshot();
             }
-        }
-    }
-}
-#[cfg(test)]
-mod dumper {
-    use super::*;
-    #[test]
-    fn dump() {
-        let Ok(dir) = std::env::var("SNAP_DIR") else { return };
-        fn walk(p: &std::path::Path, out: &mut Vec<std::path::PathBuf>) {
-            for e in std::fs::read_dir(p).unwrap() { let e = e.unwrap().path(); if e.is_dir() { walk(&e, out) } else if e.extension().is_some_and(|x| x == "raw") { out.push(e) } }
-        }
-        let mut files = vec![]; walk(std::path::Path::new(&dir), &mut files);
-        for f in files {
-            let mut s = EngineScreen::new(30, 100); s.feed(&std::fs::read(&f).unwrap());
-            let snap = s.snapshot(); let mut t = String::new();
-            if let Some(st) = &snap.state { t += &format!("#state {st}\n"); }
-            for r in &snap.rows {
-                let mut line = String::new();
-                for (i, c) in r.text().char_indices() {
-                    let cur = r.cursor_range();
-                    if r.faint().iter().any(|x| x.start == i) { line.push('⟪'); }
-                    if cur.as_ref().is_some_and(|x| x.start == i) { line.push('⟦'); }
-                    line.push(c);
-                    if cur.as_ref().is_some_and(|x| x.end == i + c.len_utf8()) { line.push('⟧'); }
-                    if r.faint().iter().any(|x| x.end == i + c.len_utf8()) { line.push('⟫'); }
-                }
-                if r.wraps { line.push('↩'); }
-                t += &line; t.push('\n');
-            }
-            std::fs::write(f.with_extension("txt"), t).unwrap();
         }
     }
 }

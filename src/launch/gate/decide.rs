@@ -33,9 +33,9 @@ impl KeyGate {
                 event.is_enter()
                     && !(self.spec.backslash_newline && self.draft.ends_with_backslash())
             }
-            SubmitKey::Tab => event
-                .pressed()
-                .is_some_and(|press| press.key == Key::Tab && press.mods.is_none()),
+            SubmitKey::Tab => {
+                event.pressed().is_some_and(|press| press.key == Key::Tab && press.mods.is_none())
+            }
         })
     }
 
@@ -117,10 +117,13 @@ impl KeyGate {
             GateRoute::PasteAtStart | GateRoute::ClearAndPaste if self.standing => {
                 // The user may have added to it.
                 if self.has_editor() {
-                    self.ask_editor(held, now);
-                } else {
-                    self.send(held, true, now);
+                    return self.ask_editor(held, now);
                 }
+                match known {
+                    Some(text) => self.record(&text),
+                    None => self.note(NOTE_INEXACT),
+                }
+                self.send(held, true, now);
             }
             GateRoute::PasteAtStart => match known {
                 Some(text) if self.can_put_in() => self.paste_at_start(held, &text, now),

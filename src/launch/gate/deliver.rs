@@ -7,9 +7,9 @@ use super::{EditorReply, Effect, frame};
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::screen_state::{Composer, Reading};
 
-/// A helper that is late on a busy machine is waited for this much longer, while the screen shows
-/// the composer.
-const EDITOR_PATIENCE: Duration = Duration::from_millis(1_500);
+/// A helper that is late on a busy machine is waited for this much longer, as long as no dialog has
+/// come up: 0.5 s was seen at a load of six times the cores.
+const EDITOR_PATIENCE: Duration = Duration::from_millis(2_000);
 /// An editor that is back paints at least something within this.
 const REPAINT_LIMIT: Duration = Duration::from_secs(3);
 /// An engine that takes Enter paints at once; a screen that stands still this long has not taken it.
@@ -145,8 +145,8 @@ impl KeyGate {
         patient: bool,
         now: Instant,
     ) {
-        let reading = self.read();
-        if !patient && reading.takes_message() {
+        // It was a composer when the key was pressed, and some engines paint over it for the editor.
+        if !patient && !self.read().dialog {
             let phase = Phase::Asking { held, purpose, since, patient: true };
             return self.keep(phase, EDITOR_PATIENCE);
         }
@@ -191,9 +191,10 @@ impl KeyGate {
 
     fn answer(&mut self, text: &str) -> (EditorReply, Outcome) {
         // Shell mode hides its `!` from the editor; the screen shows it.
-        let shell = self.read().composer.is_some_and(|composer| {
-            composer.mode == crate::engines::screen_state::Mode::Shell
-        });
+        let shell = self
+            .read()
+            .composer
+            .is_some_and(|composer| composer.mode == crate::engines::screen_state::Mode::Shell);
         if shell || text.trim().is_empty() || self.spec.commands.matches(text) {
             return (EditorReply::Leave, Outcome::Release);
         }
@@ -201,11 +202,12 @@ impl KeyGate {
             self.record(text);
             return (EditorReply::Leave, Outcome::Send { with_block: false });
         }
-        // It stands there from a submit that was not taken.
+        // It stands there from a submit that was not taken; the user may have typed around it.
         let pasted = frame::harmless(&self.prefix);
-        let standing = [&self.prefix, &pasted].into_iter().find_map(|prefix| text.strip_prefix(prefix.as_str()));
-        if let Some(text) = standing {
-            self.record(text);
+        let standing =
+            [&self.prefix, &pasted].into_iter().find(|prefix| text.contains(prefix.as_str()));
+        if let Some(prefix) = standing {
+            self.record(&text.replacen(prefix.as_str(), "", 1));
             return (EditorReply::Leave, Outcome::Send { with_block: true });
         }
         self.record(text);
@@ -356,8 +358,7 @@ impl KeyGate {
             self.draft_ready_at = None;
             return;
         };
-        let since_key =
-            self.key_at.map_or(Duration::MAX, |at| now.saturating_duration_since(at));
+        let since_key = self.key_at.map_or(Duration::MAX, |at| now.saturating_duration_since(at));
         let still = self.quiet(now) >= READY_QUIET
             || now.saturating_duration_since(ready_at) >= READY_LIMIT;
         if !still || since_key < READY_QUIET {
@@ -383,7 +384,8 @@ impl KeyGate {
     fn sent_draft(&self) -> String {
         let text = self.pending.as_ref().map_or("", |draft| draft.as_str());
         // With nothing in front it would run as a command; the engines trim the blank away.
-        let guard = if self.prefix.is_empty() && self.spec.commands.matches(text) { " " } else { "" };
+        let guard =
+            if self.prefix.is_empty() && self.spec.commands.matches(text) { " " } else { "" };
         format!("{}{guard}{text}", self.prefix)
     }
 
@@ -426,14 +428,18 @@ impl KeyGate {
             // A completion list ate it.
             let held = held.clone();
             self.to_engine(&held.submit, now);
-            return self.keep(Phase::Confirming { held, since: now, again: true, with_block }, TICK);
+            return self
+                .keep(Phase::Confirming { held, since: now, again: true, with_block }, TICK);
         }
         if with_block {
             self.note(NOTE_UNCONFIRMED);
         }
         if in_composer {
             self.standing = with_block;
-            self.draft.forget();
+            // Only there the cursor is where the user left it.
+            if self.spec.route != GateRoute::ClearAndPaste {
+                self.draft.forget();
+            }
             self.rearm(now);
         } else {
             // Never a second time.

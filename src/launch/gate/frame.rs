@@ -19,7 +19,9 @@ pub(super) fn harmless(text: &str) -> String {
                 }
             }
             '\u{7f}' => out.push('\u{2421}'),
-            '\u{0}'..='\u{1f}' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
+            '\u{0}'..='\u{1f}' => {
+                out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'))
+            }
             // The 8-bit forms of ESC [ and its kin; they have no pictures.
             '\u{80}'..='\u{9f}' => out.push('\u{fffd}'),
             _ => out.push(c),

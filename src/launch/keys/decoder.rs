@@ -144,8 +144,7 @@ impl Decoder {
                     self.state = State::CsiTail(missing - 1);
                 } else {
                     let mouse = self.held.starts_with(b"\x1b[M");
-                    let input =
-                        if mouse { Input::Mouse } else { csi::single_shift(b'P') };
+                    let input = if mouse { Input::Mouse } else { csi::single_shift(b'P') };
                     self.finish(input, events);
                 }
             }

@@ -168,7 +168,9 @@ impl InputEvent {
 
     /// A key in the `CSI … u` form: the terminal speaks the kitty keyboard protocol.
     pub fn is_kitty_key(&self) -> bool {
-        matches!(self.input, Input::Key(_)) && self.bytes.starts_with(b"\x1b[") && self.bytes.ends_with(b"u")
+        matches!(self.input, Input::Key(_))
+            && self.bytes.starts_with(b"\x1b[")
+            && self.bytes.ends_with(b"u")
     }
 
     /// What the engine asked the terminal for, and focus: never typing, never held back.

@@ -41,10 +41,30 @@ fn pressed(key: Key, mods: Mods) -> Input {
 
 #[test]
 fn enter_in_all_its_forms() {
-    for bytes in ["\r", "\x1b[13u", "\x1b[13;1u", "\x1b[13;1:1u", "\x1b[57414u", "\x1bOM", "\x1b[27;1;13~", "\x1b[13;65u", "\x1b[13;129:2u"] {
+    for bytes in [
+        "\r",
+        "\x1b[13u",
+        "\x1b[13;1u",
+        "\x1b[13;1:1u",
+        "\x1b[57414u",
+        "\x1bOM",
+        "\x1b[27;1;13~",
+        "\x1b[13;65u",
+        "\x1b[13;129:2u",
+    ] {
         assert!(decode([bytes.as_bytes()])[0].is_enter(), "{bytes:?}");
     }
-    for bytes in ["\n", "\x1b\r", "\x1b[13;2u", "\x1b[13;3u", "\x1b[13;5u", "\x1b[13;1:3u", "\x1b[27;2;13~", "\x1b[57414;2u", "\x1b[200~\r\x1b[201~"] {
+    for bytes in [
+        "\n",
+        "\x1b\r",
+        "\x1b[13;2u",
+        "\x1b[13;3u",
+        "\x1b[13;5u",
+        "\x1b[13;1:3u",
+        "\x1b[27;2;13~",
+        "\x1b[57414;2u",
+        "\x1b[200~\r\x1b[201~",
+    ] {
         assert!(!decode([bytes.as_bytes()]).iter().any(InputEvent::is_enter), "{bytes:?}");
     }
 }

@@ -20,8 +20,8 @@ pub(super) struct FakeEngine {
     /// From a key to its effect.
     pub(super) delay: Duration,
     pub(super) composer: String,
-    /// The start keys have gone to the start.
-    at_start: bool,
+    /// Where the cursor is, when not at the end.
+    cursor: Option<usize>,
     pub(super) history: Option<String>,
     pub(super) in_editor: bool,
     pub(super) submitted: Vec<String>,
@@ -44,7 +44,7 @@ impl FakeEngine {
             working: false,
             delay: Duration::from_millis(8),
             composer: String::new(),
-            at_start: false,
+            cursor: None,
             history: None,
             in_editor: false,
             submitted: Vec::new(),
@@ -100,7 +100,8 @@ impl FakeEngine {
 
     fn composer_rows(&self) -> Vec<String> {
         let screen = &self.spec.screen;
-        let shell = self.is_shell() && !screen.shell_prompts.is_empty() && !screen.prompts.is_empty();
+        let shell =
+            self.is_shell() && !screen.shell_prompts.is_empty() && !screen.prompts.is_empty();
         let prompts = if shell { &screen.shell_prompts } else { &screen.prompts };
         let prompt = prompts.first().cloned().unwrap_or_default();
         let gap = if prompt.is_empty() || prompt.ends_with(' ') { "" } else { " " };
@@ -124,6 +125,7 @@ impl FakeEngine {
 
     /// What the helper wrote.
     pub(super) fn rewrite(&mut self, text: &str) {
+        self.cursor = None;
         self.composer = text.to_owned();
     }
 
@@ -155,10 +157,12 @@ impl FakeEngine {
         if self.dialog || !self.started {
             return;
         }
-        if self.at_start {
-            self.composer.insert_str(0, text);
-        } else {
-            self.composer.push_str(text);
+        match &mut self.cursor {
+            Some(at) => {
+                self.composer.insert_str(*at, text);
+                *at += text.len();
+            }
+            None => self.composer.push_str(text),
         }
     }
 
@@ -167,7 +171,7 @@ impl FakeEngine {
         match key {
             Key::Char(c) if mods.is_none() || mods == Mods::SHIFT => self.insert(&c.to_string()),
             Key::Char('j') if ctrl => self.insert("\n"),
-            Key::Char('a') if ctrl => self.at_start = true,
+            Key::Char('a') if ctrl => self.cursor = Some(0),
             Key::Char('c') if ctrl => self.empty(),
             Key::Char(c) if ctrl && self.spec.editor.ctrl == Some(c) => {
                 if self.has_editor && !self.dialog && self.started {
@@ -179,16 +183,20 @@ impl FakeEngine {
             Key::Enter if mods == Mods::ALT || mods == Mods::SHIFT => self.insert("\n"),
             Key::Enter if mods.is_none() => self.enter(),
             Key::Tab if self.spec.submit.contains(&SubmitKey::Tab) => self.enter(),
-            Key::Backspace => {
-                self.composer.pop();
-            }
+            Key::Backspace => match self.cursor {
+                None => drop(self.composer.pop()),
+                // Joins what it likes; the tests do not look.
+                Some(0) => {}
+                Some(_) => self.empty(),
+            },
             Key::Move(Motion::Up) => {
                 if let Some(old) = self.history.take() {
                     self.composer = old;
+                    self.cursor = None;
                 }
             }
-            Key::Move(Motion::PageUp) => self.at_start = true,
-            Key::Move(Motion::End) => self.at_start = false,
+            Key::Move(Motion::PageUp) => self.cursor = Some(0),
+            Key::Move(Motion::End) => self.cursor = None,
             _ => {}
         }
         None
@@ -196,7 +204,7 @@ impl FakeEngine {
 
     fn empty(&mut self) {
         self.composer.clear();
-        self.at_start = false;
+        self.cursor = None;
     }
 
     fn enter(&mut self) {

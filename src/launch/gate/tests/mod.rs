@@ -38,9 +38,7 @@ struct Run {
 /// The engines with a recipe of keys.
 fn recipes() -> Vec<(String, GateSpec)> {
     let catalogue = Catalogue::from_layers(None).expect("engines.toml");
-    let by_keys = |spec: &GateSpec| {
-        !matches!(spec.route, GateRoute::None | GateRoute::Plugin)
-    };
+    let by_keys = |spec: &GateSpec| !matches!(spec.route, GateRoute::None | GateRoute::Plugin);
     let found: Vec<_> = catalogue
         .iter()
         .filter(|(_, spec)| by_keys(&spec.gate))

@@ -74,7 +74,9 @@ fn a_word_that_looks_like_a_command_is_a_message() {
 fn plugin_engines_get_the_draft_by_keys() {
     let catalogue = Catalogue::from_layers(None).expect("engines.toml");
     let plugins = catalogue.iter().filter(|(_, spec)| spec.gate.route == GateRoute::Plugin);
-    for (id, spec) in plugins.filter(|(_, spec)| spec.gate.screen.frame != crate::engines::gate_spec::Frame::Bar) {
+    for (id, spec) in
+        plugins.filter(|(_, spec)| spec.gate.screen.frame != crate::engines::gate_spec::Frame::Bar)
+    {
         let mut run = prompted(&spec.gate, PREFIX, "do it");
         run.start();
         run.pass(10_000);

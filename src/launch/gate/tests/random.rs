@@ -74,7 +74,8 @@ proptest! {
         prop_assert!(blocks <= 1, "{:?}", run.engine.submitted);
         prop_assert!(run.engine.commands.iter().all(|c| !c.contains(PREFIX)));
         for (text, recorded) in run.engine.submitted.iter().filter_map(|s| s.strip_prefix(PREFIX)).zip(run.recorded.iter().rev()) {
-            prop_assert_eq!(text, recorded);
+            let told = run.notes.iter().any(|note| note.contains("stored text"));
+            prop_assert!(text == recorded || told, "{text:?} {recorded:?}");
         }
     }
 
