@@ -67,6 +67,8 @@ pub struct ScreenSpec {
     pub prompts: Vec<String>,
     /// What its first row begins with when the text is a shell command.
     pub shell_prompts: Vec<String>,
+    /// In a rule above the composer: its first rows are scrolled away, its prompt with them.
+    pub scrolled: Vec<String>,
     /// What an empty composer shows. Faint text in it counts as well.
     pub placeholders: Vec<String>,
     /// Any of these must be on the screen before the composer counts as ready; empty: the composer

@@ -129,6 +129,8 @@ pub enum Mode {
     Message,
     /// A shell command.
     Shell,
+    /// Not shown: the first row is scrolled away.
+    Hidden,
 }
 
 impl Reading {
@@ -213,7 +215,9 @@ fn between_rules(spec: &ScreenSpec, rows: &[Row]) -> Option<Found> {
         let mode = if shell { Mode::Shell } else { Mode::Message };
         return Some(Found { top, end: bottom, indent: 0, mode });
     }
-    let (mode, indent) = prompt(spec, &rows[top])?;
+    let is_scrolled = spec.scrolled.iter().any(|mark| rows[top - 1].text.contains(mark.as_str()));
+    let scrolled = is_scrolled.then_some((Mode::Hidden, 0));
+    let (mode, indent) = prompt(spec, &rows[top]).or(scrolled)?;
     Some(Found { top, end: bottom, indent, mode })
 }
 

@@ -1,5 +1,6 @@
 //! The machine for engines whose first message gets its block by keys. This file: its state and the
-//! way of each event; `decide` judges a submit, `deliver` carries a recipe out.
+//! way of each event. `decide` judges a submit, `editor` and `paste` carry a recipe out, `confirm` sees
+//! that the message went.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use super::draft::Draft;
 use super::{EditorReply, Effect, GateEvent, Gatekeeper, TimerId};
 use crate::context::DisplayText;
 use crate::engines::gate_spec::{GateRoute, GateSpec};
-use crate::engines::screen_state::{Reading, read};
+use crate::engines::screen_state::{Mode, Reading, read};
 use crate::launch::keys::{Decoder, InputEvent};
 use crate::launch::screen::EngineScreen;
 
@@ -104,6 +105,10 @@ pub(super) struct KeyGate {
     /// The composer is ready for the given draft since then.
     pub(super) draft_ready_at: Option<Instant>,
     pub(super) recorded: Option<String>,
+    /// The composer's mode when its prompt was last seen.
+    mode: Mode,
+    /// When the screen was last looked at while nothing was held.
+    pub(super) glanced_at: Option<Instant>,
     /// What the screen says, until it changes.
     reading: Option<Reading>,
     decoder: Decoder,
@@ -132,6 +137,8 @@ impl KeyGate {
             users_editor: false,
             draft_ready_at: None,
             recorded: None,
+            mode: Mode::Hidden,
+            glanced_at: None,
             reading: None,
             decoder: Decoder::new(),
             kitty_keys: false,
@@ -143,7 +150,17 @@ impl KeyGate {
     pub(super) fn read(&mut self) -> Reading {
         let spec = &self.spec.screen;
         let screen = &self.screen;
-        let reading = self.reading.get_or_insert_with(|| read(spec, &screen.snapshot()));
+        let reading = self.reading.get_or_insert_with(|| {
+            let mut reading = read(spec, &screen.snapshot());
+            if let Some(composer) = &mut reading.composer {
+                if composer.mode == Mode::Hidden {
+                    composer.mode = self.mode;
+                } else {
+                    self.mode = composer.mode;
+                }
+            }
+            reading
+        });
         self.seen_ready |= reading.takes_message();
         reading.clone()
     }

@@ -6,12 +6,16 @@
 //! front. In doubt the key is released unchanged and the gate stays armed. It never presses a key in
 //! a dialog, and never sends a message twice.
 
+mod confirm;
 mod decide;
-mod deliver;
 mod draft;
+mod editor;
 mod frame;
+mod given;
 mod machine;
 mod observer;
+mod paste;
+mod steps;
 #[cfg(test)]
 mod tests;
 
