@@ -22,6 +22,7 @@ mod pi;
 #[cfg(test)]
 mod screen_captures;
 pub mod screen_state;
+mod request_plugin;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -32,7 +33,7 @@ pub use catalogue::{
     MessageChannel,
 };
 pub use dialogue::{Action, Dialogue, EngineEnd, Verdict};
-pub use echo::{ECHO_SUBCOMMAND, echo_main};
+pub use echo::{EchoArgs, echo_main};
 
 use crate::context::{
     AttachmentRules, AutoContext, ContextSnapshot, Delivery, FirstMessage, InstructionRoute,
@@ -65,6 +66,12 @@ pub trait Engine: Send + Sync {
     /// The model and window that the engine's own config names, where no `--model` was given.
     fn configured(&self, _host: &Host) -> Configured {
         Configured::default()
+    }
+
+    /// Whether a resumed session needs the block again: its transcript holds only what was typed,
+    /// and the request plugin puts the block back at the first message.
+    fn reapplies_block(&self) -> bool {
+        self.catalogue().one_shot.message == MessageChannel::Plugin
     }
 
     /// Reads what the plan needs of the engine's own configuration.

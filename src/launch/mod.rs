@@ -3,8 +3,10 @@
 mod answer_writer;
 pub mod gate;
 pub mod keys;
+mod describe;
 pub mod one_shot;
 pub mod plan;
+pub mod plugin_report;
 pub mod prompt;
 pub mod receipt;
 pub mod request;
