@@ -156,18 +156,21 @@ pub fn read(spec: &ScreenSpec, screen: &Snapshot) -> Reading {
         Frame::Open => last_prompt(spec, rows),
         Frame::Bar => beside_bar(rows),
     };
-    // What is above the composer is the talk; it may quote any mark.
-    let below = found.as_ref().map_or(0, |found| found.top);
+    // The talk above the composer may quote a dialog, the draft in it any mark.
+    let (top, end) = found.as_ref().map_or((0, 0), |found| (found.top, found.end));
     let shows = |marks: &[String], rows: &[Row]| {
         rows.iter().any(|row| marks.iter().any(|mark| row.text.contains(mark.as_str())))
     };
+    let around = |marks: &[String]| shows(marks, &rows[..top]) || shows(marks, &rows[end..]);
     let state = screen.state.as_deref();
     let in_states = |states: &[String]| state.is_some_and(|s| states.iter().any(|x| x == s));
+    // Without a prompt of its own a composer cannot be told from a selector in its place.
+    let below = if spec.prompts.is_empty() && spec.frame == Frame::Rules { top } else { end };
     Reading {
         dialog: shows(&spec.dialogs, &rows[below..]),
-        popup: shows(&spec.popups, rows)
+        popup: around(&spec.popups)
             || found.as_ref().is_some_and(|found| has_popup(spec, rows, found)),
-        busy: shows(&spec.busy, rows) || in_states(&spec.busy_states),
+        busy: around(&spec.busy) || in_states(&spec.busy_states),
         not_ready: (!spec.ready.is_empty() && !shows(&spec.ready, rows))
             || (!spec.idle_states.is_empty() && !in_states(&spec.idle_states)),
         composer: found.map(|found| composer(spec, rows, &found)),
@@ -205,20 +208,21 @@ fn prompt(spec: &ScreenSpec, row: &Row) -> Option<(Mode, usize)> {
 }
 
 fn between_rules(spec: &ScreenSpec, rows: &[Row]) -> Option<Found> {
-    let bottom = rows.iter().rposition(is_rule)?;
-    let top = rows[..bottom].iter().rposition(is_rule)? + 1;
-    if top == bottom {
-        return None;
-    }
+    let end = rows.iter().rposition(is_rule)?;
+    // A draft may hold a rule of its own: the upper edge is the nearest one with a prompt below.
+    let mut upper = rows[..end].iter().enumerate().rev().filter(|(_, row)| is_rule(row));
     if spec.prompts.is_empty() {
+        let top = upper.next()?.0 + 1;
         let shell = spec.shell_prompts.iter().any(|p| rows[top].text.starts_with(p.as_str()));
         let mode = if shell { Mode::Shell } else { Mode::Message };
-        return Some(Found { top, end: bottom, indent: 0, mode });
+        return (top < end).then_some(Found { top, end, indent: 0, mode });
     }
-    let is_scrolled = spec.scrolled.iter().any(|mark| rows[top - 1].text.contains(mark.as_str()));
-    let scrolled = is_scrolled.then_some((Mode::Hidden, 0));
-    let (mode, indent) = prompt(spec, &rows[top]).or(scrolled)?;
-    Some(Found { top, end: bottom, indent, mode })
+    upper.filter(|(at, _)| at + 1 < end).find_map(|(at, rule)| {
+        let is_scrolled = spec.scrolled.iter().any(|mark| rule.text.contains(mark.as_str()));
+        let scrolled = is_scrolled.then_some((Mode::Hidden, 0));
+        let (mode, indent) = prompt(spec, &rows[at + 1]).or(scrolled)?;
+        Some(Found { top: at + 1, end, indent, mode })
+    })
 }
 
 fn last_prompt(spec: &ScreenSpec, rows: &[Row]) -> Option<Found> {
@@ -240,7 +244,7 @@ fn has_bar(row: &Row) -> bool {
 
 /// The last run of rows behind a bar: a blank one, the text, a blank one, the model.
 fn beside_bar(rows: &[Row]) -> Option<Found> {
-    let last = rows.iter().rposition(|row| has_bar(row))?;
+    let last = rows.iter().rposition(has_bar)?;
     let first = rows[..last].iter().rposition(|row| !has_bar(row)).map_or(0, |at| at + 1);
     let top = first + 1;
     let end = last.checked_sub(1).filter(|end| *end > top)?;
@@ -327,4 +331,75 @@ fn columns(prompt: &str) -> usize {
 fn unindent(text: &str, width: usize) -> &str {
     let blanks = text.bytes().take(width).take_while(|b| *b == b' ').count();
     &text[blanks..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn screen(text: &str) -> Snapshot {
+        Snapshot { rows: text.lines().map(Row::plain).collect(), state: None }
+    }
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn spec() -> ScreenSpec {
+        ScreenSpec {
+            frame: Frame::Rules,
+            prompts: words(&[">"]),
+            shell_prompts: words(&["!"]),
+            scrolled: words(&["↑ "]),
+            dialogs: words(&["Enter to confirm"]),
+            busy: words(&["working"]),
+            popup_rows: words(&["+ "]),
+            ..ScreenSpec::default()
+        }
+    }
+
+    const RULE: &str = "────────────────────";
+
+    #[test]
+    fn marks_in_the_draft_and_rules_in_it_count_for_nothing() {
+        let text = format!(
+            "Enter to confirm\n{RULE}\n> a working\n  {RULE}\n  Enter to confirm\n{RULE}\n foot"
+        );
+        let reading = read(&spec(), &screen(&text));
+        assert!(reading.takes_message(), "{reading:?}");
+        let composer = reading.composer.expect("a composer");
+        assert_eq!(composer.text, format!("a working\n{RULE}\nEnter to confirm"));
+    }
+
+    #[test]
+    fn a_scrolled_draft_hides_its_mode() {
+        let text = format!("talk\n─── ↑ 11 more {RULE}\n  line 12\n  line 13\n{RULE}\n");
+        let composer = read(&spec(), &screen(&text)).composer.expect("a composer");
+        assert_eq!(composer.mode, Mode::Hidden);
+        assert!(composer.text.ends_with("line 13"));
+    }
+
+    #[test]
+    fn dialogs_work_lists_and_shells() {
+        let frame = |text: &str| format!("{RULE}\n{text}\n{RULE}\n");
+        let shell = read(&spec(), &screen(&frame("! ls")));
+        assert!(!shell.takes_message() && shell.composer.is_some());
+        assert!(read(&spec(), &screen("  > 1. Yes\nEnter to confirm")).dialog);
+        assert!(read(&spec(), &screen(&format!("working\n{}", frame("> hi")))).busy);
+        assert!(read(&spec(), &screen(&format!("{}+ file.md", frame("> @fi")))).popup);
+        assert!(read(&spec(), &screen(&frame(">"))).is_empty());
+        assert_eq!(read(&spec(), &screen("nothing")), Reading::default());
+    }
+
+    #[test]
+    fn a_faint_placeholder_under_a_painted_cursor_is_no_text() {
+        let mut row = Row::plain(">");
+        for (at, c) in " Try it".chars().enumerate() {
+            row.push(&c.to_string(), at > 1, at == 1);
+        }
+        assert!(!row.has_typed_text(1));
+        let mut typed = Row::plain("> x");
+        typed.push(" ", false, true);
+        assert!(typed.has_typed_text(1));
+    }
 }

@@ -76,23 +76,10 @@ fn row_of(screen: &vt100::Screen, row: u16, cols: u16) -> Row {
         }
         let text = if cell.has_contents() { cell.contents() } else { " " };
         // An inverse cell is the cursor that an engine paints over its placeholder.
-        out.push(text, cell.dim() || is_grey(cell.fgcolor()), cell.inverse());
+        out.push(text, cell.dim(), cell.inverse());
     }
     out.trim_end();
     out
-}
-
-/// Some engines paint placeholders in grey and not faint.
-fn is_grey(color: vt100::Color) -> bool {
-    match color {
-        // Bright black, and the dark half of the palette's grey ramp.
-        vt100::Color::Idx(index) => index == 8 || (236..=246).contains(&index),
-        vt100::Color::Rgb(r, g, b) => {
-            let (low, high) = (r.min(g).min(b), r.max(g).max(b));
-            high - low < 24 && (60..170).contains(&high)
-        }
-        vt100::Color::Default => false,
-    }
 }
 
 /// What the terminal emulation itself does not keep.

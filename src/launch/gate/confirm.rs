@@ -14,7 +14,7 @@ pub(super) const NOTE_UNCONFIRMED: &str =
 impl KeyGate {
     /// Sends the submit and watches the composer.
     pub(super) fn send(&mut self, held: Held, with_block: bool, now: Instant) {
-        self.to_engine(&held.submit, now);
+        self.send_bytes(&held.submit, now);
         self.set_timer(HOLD, self.spec.timing.max_hold());
         self.keep(Phase::Confirming { held, since: now, again: false, with_block }, TICK);
     }
@@ -37,7 +37,7 @@ impl KeyGate {
         if !again && with_block && in_composer && reading.takes_message() {
             // A completion list ate it.
             let held = held.clone();
-            self.to_engine(&held.submit, now);
+            self.send_bytes(&held.submit, now);
             return self
                 .keep(Phase::Confirming { held, since: now, again: true, with_block }, TICK);
         }

@@ -138,8 +138,8 @@ impl KeyGate {
             },
             GateRoute::ClearAndPaste => match known {
                 Some(text) if self.can_put_in() => self.clear(held, text, composer, now),
-                // A folded paste can't be put back: only the engine knows its text.
-                None if self.can_put_in() && !composer.chips => {
+                // A folded paste can't be put back, and of more lines the screen may not show all.
+                None if self.can_put_in() && !composer.chips && !composer.text.contains('\n') => {
                     self.note(NOTE_INEXACT);
                     self.clear(held, composer.text.clone(), composer, now);
                 }
@@ -164,12 +164,15 @@ impl KeyGate {
         let (typed, shown) = (squeeze(text), squeeze(&composer.text));
         // A long draft scrolls: the screen has only its end.
         let scrolled = composer.text.lines().count() >= 5 && typed.ends_with(&shown);
-        (typed == shown || composer.chips || scrolled).then(|| text.to_owned())
+        // A frame without a lower edge ends, for us, at the first blank line.
+        let paragraph = squeeze(text.split("\n\n").next().unwrap_or_default()) == shown;
+        let agree = typed == shown || paragraph || scrolled || composer.chips;
+        agree.then(|| text.to_owned())
     }
 
     /// Passes the submit on as it came; the gate stays armed.
     pub(super) fn release(&mut self, held: &Held, now: Instant) {
-        self.to_engine(&held.submit, now);
+        self.send_bytes(&held.submit, now);
         // It sent, ran, chose or completed something: the next look at an empty composer tells.
         self.draft.forget();
         self.rearm(now);
@@ -177,7 +180,7 @@ impl KeyGate {
 
     /// The same on an empty composer, which stays empty.
     fn pass_on(&mut self, held: &Held, now: Instant) {
-        self.to_engine(&held.submit, now);
+        self.send_bytes(&held.submit, now);
         self.draft.reset();
         self.rearm(now);
     }

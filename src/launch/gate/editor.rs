@@ -23,7 +23,7 @@ impl KeyGate {
     pub(super) fn press_editor_key(&mut self, held: Held, purpose: Purpose, now: Instant) {
         let Some(letter) = self.spec.editor.ctrl else { return self.release(&held, now) };
         let key = self.ctrl_key(letter, &held.submit);
-        self.to_engine(&key, now);
+        self.send_bytes(&key, now);
         self.late_call = false;
         let wait = self.spec.timing.editor_wait();
         self.keep(Phase::Asking { held, purpose, since: now, patient: false }, wait);
@@ -116,7 +116,9 @@ impl KeyGate {
         let waited = now.saturating_duration_since(since);
         let repainted = self.output_at.is_some_and(|at| at > since);
         let shown = self.read().composer.is_some();
-        let settled = self.quiet(now) >= quiet && waited >= quiet && repainted && shown;
+        // A long draft may push the composer's edge off the screen: then twice the quiet will do.
+        let quiet = if shown { quiet } else { quiet * 2 };
+        let settled = self.quiet(now) >= quiet && waited >= quiet && repainted;
         if !settled && waited < REPAINT_LIMIT {
             return self.keep(Phase::Returning { held, outcome, since }, TICK);
         }

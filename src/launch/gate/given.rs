@@ -58,7 +58,7 @@ impl KeyGate {
             return self.rearm(now);
         }
         let all = self.framed(&self.sent_draft());
-        self.to_engine(&all, now);
+        self.send_bytes(&all, now);
         self.keep(Phase::Pasted { held, since: now }, TICK);
     }
 }

@@ -191,7 +191,7 @@ impl KeyGate {
         self.effects.push(Effect::SetTimer { id, after });
     }
 
-    pub(super) fn to_engine(&mut self, bytes: &[u8], now: Instant) {
+    pub(super) fn send_bytes(&mut self, bytes: &[u8], now: Instant) {
         self.key_at = Some(now);
         self.write(bytes);
     }
@@ -240,11 +240,11 @@ impl KeyGate {
             self.effect(Effect::CancelTimer(id));
         }
         while let Some(event) = self.waiting.pop_front() {
-            self.to_engine(&event.bytes, now);
+            self.send_bytes(&event.bytes, now);
         }
         let rest = self.decoder.take_rest();
         if !rest.is_empty() {
-            self.to_engine(&rest, now);
+            self.send_bytes(&rest, now);
         }
         self.effect(Effect::Done);
     }
@@ -296,7 +296,7 @@ impl KeyGate {
             }
             self.draft.take(event);
         }
-        self.to_engine(&event.bytes, now);
+        self.send_bytes(&event.bytes, now);
     }
 
     fn user_bytes(&mut self, bytes: &[u8], now: Instant) {

@@ -44,7 +44,7 @@ impl KeyGate {
         self.record(text);
         let mut keys = frame::to_start(&self.spec.paste, text.lines().count());
         keys.extend(self.framed(&self.prefix));
-        self.to_engine(&keys, now);
+        self.send_bytes(&keys, now);
         self.after_paste(held, now);
     }
 
@@ -66,7 +66,7 @@ impl KeyGate {
         let times = text.chars().count() + SPARE_KEYS;
         let mut keys = b"\x1b[F".to_vec();
         keys.extend(std::iter::repeat_n(0x7f, times));
-        self.to_engine(&keys, now);
+        self.send_bytes(&keys, now);
     }
 
     pub(super) fn cleared(
@@ -82,7 +82,7 @@ impl KeyGate {
         if reading.is_empty() && reading.takes_message() && self.is_echoed(now) {
             self.record(&text);
             let all = self.framed(&format!("{}{text}", self.prefix));
-            self.to_engine(&all, now);
+            self.send_bytes(&all, now);
             return self.keep(Phase::Pasted { held, since: now }, TICK);
         }
         if now.saturating_duration_since(since) < CLEAR_LIMIT {
