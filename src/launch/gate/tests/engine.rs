@@ -173,12 +173,10 @@ impl FakeEngine {
             Key::Char('j') if ctrl => self.insert("\n"),
             Key::Char('a') if ctrl => self.cursor = Some(0),
             Key::Char('c') if ctrl => self.empty(),
-            Key::Char(c) if ctrl && self.spec.editor.ctrl == Some(c) => {
-                if self.has_editor && !self.dialog && self.started {
-                    self.in_editor = true;
-                    let hides = self.is_shell() && !self.spec.screen.prompts.is_empty();
-                    return Some(self.composer[usize::from(hides)..].to_owned());
-                }
+            Key::Char(c) if ctrl && self.spec.editor.ctrl == Some(c) && self.opens_editor() => {
+                self.in_editor = true;
+                let hides = self.is_shell() && !self.spec.screen.prompts.is_empty();
+                return Some(self.composer[usize::from(hides)..].to_owned());
             }
             Key::Enter if mods == Mods::ALT || mods == Mods::SHIFT => self.insert("\n"),
             Key::Enter if mods.is_none() => self.enter(),
@@ -200,6 +198,10 @@ impl FakeEngine {
             _ => {}
         }
         None
+    }
+
+    fn opens_editor(&self) -> bool {
+        self.has_editor && !self.dialog && self.started
     }
 
     fn empty(&mut self) {
