@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::gate_spec::GateSpec;
 use crate::error::{ExitKind, Failure};
 
 /// The catalogue that is compiled in.
@@ -65,6 +66,8 @@ pub struct EngineSpec {
     pub one_shot: OneShot,
     /// What goes as bytes.
     pub attachments: Attachments,
+    /// How the first message of the terminal UI gets its block.
+    pub gate: GateSpec,
     /// What is exact, by path or best effort, for `engines show` and `doctor`.
     pub notes: Vec<String>,
     /// Instruction files that the engine loads by itself, relative to the project folder.

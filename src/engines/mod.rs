@@ -12,12 +12,16 @@ mod cursor;
 pub mod detect;
 pub mod dialogue;
 mod echo;
+pub mod gate_spec;
 mod gemini;
 mod generic;
 mod hermes;
 mod openclaw;
 mod opencode;
 mod pi;
+#[cfg(test)]
+mod screen_captures;
+pub mod screen_state;
 mod request_plugin;
 
 use std::collections::BTreeMap;

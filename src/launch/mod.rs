@@ -1,6 +1,8 @@
 //! Starting an engine: the request, the plan, the run folder, the one-shot loop, the receipt.
 
 mod answer_writer;
+pub mod gate;
+pub mod keys;
 mod describe;
 pub mod one_shot;
 pub mod plan;
@@ -9,4 +11,5 @@ pub mod prompt;
 pub mod receipt;
 pub mod request;
 pub mod run_folder;
+pub mod screen;
 pub mod watcher;

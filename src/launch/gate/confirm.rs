@@ -1,0 +1,66 @@
+//! Enter is sent: has the engine taken the message? Once more at most, and never a second message.
+
+use std::time::{Duration, Instant};
+
+use super::machine::{HOLD, Held, KeyGate, Phase, STEP, TICK};
+use crate::engines::gate_spec::GateRoute;
+use crate::engines::screen_state::Reading;
+
+/// An engine that takes Enter paints at once; a screen that stands still this long has not taken it.
+const STILL: Duration = Duration::from_millis(700);
+pub(super) const NOTE_UNCONFIRMED: &str =
+    "it could not be confirmed that the first message went out with the docs";
+
+impl KeyGate {
+    /// Sends the submit and watches the composer.
+    pub(super) fn send(&mut self, held: Held, with_block: bool, now: Instant) {
+        self.send_bytes(&held.submit, now);
+        self.set_timer(HOLD, self.spec.timing.max_hold());
+        self.keep(Phase::Confirming { held, since: now, again: false, with_block }, TICK);
+    }
+
+    pub(super) fn look_for_sent(&mut self, now: Instant) {
+        let reading = self.read();
+        let Phase::Confirming { held, since, again, with_block } = &self.phase else { return };
+        let (since, again, with_block) = (*since, *again, *with_block);
+        let answered = self.output_at.is_some_and(|at| at > since);
+        if answered && was_sent(&reading) {
+            return self.finish(now);
+        }
+        let waited = now.saturating_duration_since(since);
+        let limit = self.spec.timing.confirm();
+        let still = waited >= STILL && self.quiet(now) >= STILL;
+        let in_composer = reading.composer.as_ref().is_some_and(|c| !c.text.is_empty());
+        if waited < limit && !(still && in_composer && !again) {
+            return self.set_timer(STEP, TICK);
+        }
+        if !again && with_block && in_composer && reading.takes_message() {
+            // A completion list ate it.
+            let held = held.clone();
+            self.send_bytes(&held.submit, now);
+            return self
+                .keep(Phase::Confirming { held, since: now, again: true, with_block }, TICK);
+        }
+        if with_block {
+            self.note(NOTE_UNCONFIRMED);
+        }
+        if in_composer {
+            self.standing = with_block;
+            // Only there the cursor is where the user left it.
+            if self.spec.route != GateRoute::ClearAndPaste {
+                self.draft.forget();
+            }
+            self.rearm(now);
+        } else {
+            // Never a second time.
+            self.finish(now);
+        }
+    }
+}
+
+/// The composer has let the text go.
+fn was_sent(reading: &Reading) -> bool {
+    // A dialog in its place is the engine's question about what it does now.
+    let replaced = reading.composer.is_none() && reading.dialog;
+    reading.busy || reading.is_empty() || replaced
+}

@@ -1,0 +1,222 @@
+//! Is this submit the first message? Judged from the screen, the keys and the catalogue; in doubt
+//! it is not, and goes on unchanged.
+
+use std::time::{Duration, Instant};
+
+use super::Effect;
+use super::machine::{HOLD, Held, KeyGate, Phase, STEP, TICK};
+use crate::context::DisplayText;
+use crate::engines::gate_spec::{GateRoute, SubmitKey};
+use crate::engines::screen_state::{Composer, Reading};
+use crate::launch::keys::{InputEvent, Key};
+
+/// An engine paints a key within this; after it what the screen shows is taken as it is.
+const ECHO_WAIT: Duration = Duration::from_millis(250);
+/// The painting of one key is over after this.
+const ECHO_QUIET: Duration = Duration::from_millis(15);
+/// How long an empty composer is doubted when something was typed: a busy machine paints late.
+const LAG_LIMIT: Duration = Duration::from_millis(1_500);
+/// A start screen that stands still this long, with neither composer nor known dialog, is a dialog
+/// that we do not know.
+const START_QUIET: Duration = Duration::from_secs(1);
+/// The start screen is looked at this often.
+const START_TICK: Duration = Duration::from_millis(100);
+
+pub(super) const NOTE_INEXACT: &str =
+    "the stored text of the first message was read from the screen and may differ in blanks";
+
+impl KeyGate {
+    /// Whether this key may submit.
+    pub(super) fn submits(&self, event: &InputEvent) -> bool {
+        self.spec.submit.iter().any(|key| match key {
+            SubmitKey::Enter => {
+                event.is_enter()
+                    && !(self.spec.backslash_newline && self.draft.ends_with_backslash())
+            }
+            SubmitKey::Tab => {
+                event.pressed().is_some_and(|press| press.key == Key::Tab && press.mods.is_none())
+            }
+        })
+    }
+
+    /// Holds a submit until it is judged.
+    pub(super) fn hold(&mut self, submit: Vec<u8>, now: Instant) {
+        let held = Held { submit, since: now };
+        if self.is_echoed(now) {
+            self.decide(held, now);
+        } else {
+            self.phase = Phase::Echo(held);
+            self.set_timer(STEP, TICK);
+        }
+    }
+
+    /// Whether the screen shows the keys that went before.
+    pub(super) fn is_echoed(&self, now: Instant) -> bool {
+        let Some(key_at) = self.key_at else { return true };
+        let since_key = now.saturating_duration_since(key_at);
+        let painted = self.output_at.is_some_and(|at| at > key_at);
+        since_key >= self.spec.timing.key_gap()
+            && ((painted && self.quiet(now) >= ECHO_QUIET) || since_key >= ECHO_WAIT)
+    }
+
+    /// Judges a held submit.
+    pub(super) fn decide(&mut self, held: Held, now: Instant) {
+        let reading = self.read();
+        if reading.dialog {
+            return self.release(&held, now);
+        }
+        if !self.seen_ready && !self.start_given_up {
+            self.phase = Phase::BeforeStart(held);
+            return self.set_timer(STEP, START_TICK);
+        }
+        let Some(composer) = reading.composer.as_ref().filter(|_| reading.takes_message()) else {
+            return self.release(&held, now);
+        };
+        let known = self.known_text(composer);
+        let text = known.clone().unwrap_or_else(|| composer.text.clone());
+        if reading.popup || self.spec.commands.matches(&text) {
+            return self.release(&held, now);
+        }
+        if composer.text.is_empty() {
+            self.standing = false;
+            let typed = self.draft.text().is_some_and(|text| !text.trim().is_empty());
+            if !typed {
+                return self.pass_on(&held, now);
+            }
+            if now.saturating_duration_since(held.since) < LAG_LIMIT {
+                self.phase = Phase::Echo(held);
+                return self.set_timer(STEP, TICK);
+            }
+            if self.spec.route != GateRoute::Editor {
+                return self.release(&held, now);
+            }
+        }
+        self.set_timer(HOLD, self.spec.timing.max_hold());
+        self.choose_route(held, known, composer, now);
+    }
+
+    fn choose_route(
+        &mut self,
+        held: Held,
+        known: Option<String>,
+        composer: &Composer,
+        now: Instant,
+    ) {
+        if self.prefix.is_empty() {
+            return match known {
+                Some(text) => {
+                    self.record(&text);
+                    self.send(held, false, now);
+                }
+                None if self.has_editor() => self.ask_editor(held, now),
+                None => self.send_from_screen(held, composer, now),
+            };
+        }
+        match self.spec.route {
+            GateRoute::Editor => self.ask_editor(held, now),
+            GateRoute::PasteAtStart | GateRoute::ClearAndPaste if self.standing => {
+                // The user may have added to it.
+                if self.has_editor() {
+                    return self.ask_editor(held, now);
+                }
+                match known {
+                    Some(text) => self.record(&text),
+                    None => self.note(NOTE_INEXACT),
+                }
+                self.send(held, true, now);
+            }
+            GateRoute::PasteAtStart => match known {
+                Some(text) if self.can_put_in() => self.paste_at_start(held, &text, now),
+                _ if self.has_editor() => self.ask_editor(held, now),
+                Some(_) => self.cannot_put_in(&held, now),
+                None if self.can_put_in() && !composer.text.is_empty() => {
+                    self.note(NOTE_INEXACT);
+                    let text = composer.text.clone();
+                    self.paste_at_start(held, &text, now);
+                }
+                None => self.cannot_put_in(&held, now),
+            },
+            GateRoute::ClearAndPaste => match known {
+                Some(text) if self.can_put_in() => self.clear(held, text, composer, now),
+                // A folded paste can't be put back, and of more lines the screen may not show all.
+                None if self.can_put_in() && !composer.chips && !composer.text.contains('\n') => {
+                    self.note(NOTE_INEXACT);
+                    self.clear(held, composer.text.clone(), composer, now);
+                }
+                _ => self.cannot_put_in(&held, now),
+            },
+            GateRoute::None | GateRoute::Plugin => self.release(&held, now),
+        }
+    }
+
+    /// Nothing goes in front, and only the screen knows the text.
+    fn send_from_screen(&mut self, held: Held, composer: &Composer, now: Instant) {
+        self.note(NOTE_INEXACT);
+        let text = composer.text.clone();
+        self.record(&text);
+        self.send(held, false, now);
+    }
+
+    /// The text of the composer, where keys and screen agree on it.
+    fn known_text(&self, composer: &Composer) -> Option<String> {
+        let text = self.draft.text()?;
+        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+        let (typed, shown) = (squeeze(text), squeeze(&composer.text));
+        // A long draft scrolls: the screen has only its end.
+        let scrolled = composer.text.lines().count() >= 5 && typed.ends_with(&shown);
+        // A frame without a lower edge ends, for us, at the first blank line.
+        let paragraph = squeeze(text.split("\n\n").next().unwrap_or_default()) == shown;
+        let agree = typed == shown || paragraph || scrolled || composer.chips;
+        agree.then(|| text.to_owned())
+    }
+
+    /// Passes the submit on as it came; the gate stays armed.
+    pub(super) fn release(&mut self, held: &Held, now: Instant) {
+        self.send_bytes(&held.submit, now);
+        // It sent, ran, chose or completed something: the next look at an empty composer tells.
+        self.draft.forget();
+        self.rearm(now);
+    }
+
+    /// The same on an empty composer, which stays empty.
+    fn pass_on(&mut self, held: &Held, now: Instant) {
+        self.send_bytes(&held.submit, now);
+        self.draft.reset();
+        self.rearm(now);
+    }
+
+    pub(super) fn record(&mut self, text: &str) {
+        if self.recorded.as_deref() != Some(text) {
+            self.recorded = Some(text.to_owned());
+            self.effect(Effect::Record(DisplayText::new(text)));
+        }
+    }
+
+    /// The start: neither a composer nor a dialog was shown yet.
+    pub(super) fn look_at_start(&mut self, held: Held, now: Instant) {
+        let reading = self.read();
+        if self.seen_ready {
+            return if self.is_echoed(now) {
+                self.decide(held, now);
+            } else {
+                self.phase = Phase::Echo(held);
+                self.set_timer(STEP, TICK);
+            };
+        }
+        if !reading.dialog && self.start_is_over(&held, &reading, now) {
+            self.start_given_up = true;
+            return self.release(&held, now);
+        }
+        self.set_timer(STEP, START_TICK);
+    }
+
+    fn start_is_over(&self, held: &Held, reading: &Reading, now: Instant) -> bool {
+        let still = self.output_at.is_some() && self.quiet(now) >= START_QUIET && !reading.busy;
+        still && self.shows_anything()
+            || now.saturating_duration_since(held.since) >= self.spec.timing.start_hold()
+    }
+
+    fn shows_anything(&self) -> bool {
+        self.screen.snapshot().rows.iter().any(|row| !row.text().is_empty())
+    }
+}

@@ -1,0 +1,134 @@
+//! The editor round trip: the engine's own external-editor key hands over the composer's exact text and
+//! takes the new one.
+
+use std::time::{Duration, Instant};
+
+use super::machine::{Held, KeyGate, Outcome, Phase, Purpose, STEP, TICK, users_own};
+use super::{EditorReply, Effect, frame};
+use crate::engines::screen_state::Mode;
+
+/// A helper that is late on a busy machine is waited for this much longer, as long as no dialog has
+/// come up: 0.5 s was seen at a load of six times the cores.
+const EDITOR_PATIENCE: Duration = Duration::from_millis(2_000);
+/// An editor that is back paints at least something within this.
+const REPAINT_LIMIT: Duration = Duration::from_secs(3);
+const NOTE_NO_EDITOR: &str =
+    "the engine did not open its editor; the docs did not go with a message";
+
+impl KeyGate {
+    pub(super) fn ask_editor(&mut self, held: Held, now: Instant) {
+        self.press_editor_key(held, Purpose::Submit, now);
+    }
+
+    pub(super) fn press_editor_key(&mut self, held: Held, purpose: Purpose, now: Instant) {
+        let Some(letter) = self.spec.editor.ctrl else { return self.release(&held, now) };
+        let key = self.ctrl_key(letter, &held.submit);
+        self.send_bytes(&key, now);
+        self.late_call = false;
+        let wait = self.spec.timing.editor_wait();
+        self.keep(Phase::Asking { held, purpose, since: now, patient: false }, wait);
+    }
+
+    pub(super) fn no_editor_yet(
+        &mut self,
+        held: Held,
+        purpose: Purpose,
+        since: Instant,
+        patient: bool,
+        now: Instant,
+    ) {
+        // It was a composer when the key was pressed, and some engines paint over it for the editor.
+        if !patient && !self.read().dialog {
+            let phase = Phase::Asking { held, purpose, since, patient: true };
+            return self.keep(phase, EDITOR_PATIENCE);
+        }
+        self.late_call = true;
+        match purpose {
+            Purpose::Submit => {
+                if patient {
+                    self.note(NOTE_NO_EDITOR);
+                }
+                self.release(&held, now);
+            }
+            Purpose::Draft => self.paste_draft(held, now),
+        }
+    }
+
+    /// The helper runs and waits for its answer.
+    pub(super) fn editor_called(&mut self, text: &str, now: Instant) {
+        let Phase::Asking { held, purpose, .. } = &self.phase else {
+            if std::mem::take(&mut self.late_call) {
+                self.effect(Effect::EditorReply(EditorReply::Leave));
+                return;
+            }
+            self.effect(users_own());
+            self.users_editor = true;
+            self.draft.forget();
+            // What is held was typed to his editor.
+            match std::mem::replace(&mut self.phase, Phase::Armed) {
+                Phase::Echo(held) | Phase::BeforeStart(held) => self.release(&held, now),
+                phase => self.phase = phase,
+            }
+            return;
+        };
+        let (held, purpose) = (held.clone(), *purpose);
+        let (reply, outcome) = match purpose {
+            Purpose::Submit => self.answer(text),
+            Purpose::Draft => self.answer_with_draft(text),
+        };
+        self.effect(Effect::EditorReply(reply));
+        self.effect(Effect::CancelTimer(STEP));
+        self.phase = Phase::Editing { held, outcome };
+    }
+
+    fn answer(&mut self, text: &str) -> (EditorReply, Outcome) {
+        // Shell mode hides its `!` from the editor; the screen shows it.
+        let shell = self.read().composer.is_some_and(|composer| composer.mode == Mode::Shell);
+        if shell || text.trim().is_empty() || self.spec.commands.matches(text) {
+            return (EditorReply::Leave, Outcome::Release);
+        }
+        if self.prefix.is_empty() {
+            self.record(text);
+            return (EditorReply::Leave, Outcome::Send { with_block: false });
+        }
+        // It stands there from a submit that was not taken; the user may have typed around it.
+        let pasted = frame::harmless(&self.prefix);
+        let standing =
+            [&self.prefix, &pasted].into_iter().find(|prefix| text.contains(prefix.as_str()));
+        if let Some(prefix) = standing {
+            self.record(&text.replacen(prefix.as_str(), "", 1));
+            return (EditorReply::Leave, Outcome::Send { with_block: true });
+        }
+        self.record(text);
+        (EditorReply::Write(format!("{}{text}", self.prefix)), Outcome::Send { with_block: true })
+    }
+
+    fn answer_with_draft(&mut self, text: &str) -> (EditorReply, Outcome) {
+        if !text.trim().is_empty() {
+            return (EditorReply::Leave, Outcome::Back);
+        }
+        let sent = self.sent_draft();
+        (EditorReply::Write(sent), Outcome::Send { with_block: !self.prefix.is_empty() })
+    }
+
+    pub(super) fn returned(&mut self, held: Held, outcome: Outcome, since: Instant, now: Instant) {
+        let quiet = self.spec.timing.quiet();
+        let waited = now.saturating_duration_since(since);
+        let repainted = self.output_at.is_some_and(|at| at > since);
+        let shown = self.read().composer.is_some();
+        // A long draft may push the composer's edge off the screen: then twice the quiet will do.
+        let quiet = if shown { quiet } else { quiet * 2 };
+        let settled = self.quiet(now) >= quiet && waited >= quiet && repainted;
+        if !settled && waited < REPAINT_LIMIT {
+            return self.keep(Phase::Returning { held, outcome, since }, TICK);
+        }
+        match outcome {
+            Outcome::Release => self.release(&held, now),
+            Outcome::Back => self.rearm(now),
+            Outcome::Send { with_block } => {
+                self.pending = None;
+                self.send(held, with_block, now);
+            }
+        }
+    }
+}
