@@ -99,10 +99,7 @@ impl Config {
     ///
     /// # Errors
     /// [`ExitKind::Config`] with file, line and key, or the variable's name.
-    pub fn load(
-        file: &Path,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Config, Failure> {
+    pub fn load(file: &Path, variable: impl Fn(&str) -> Option<String>) -> Result<Config, Failure> {
         let text = match std::fs::metadata(file) {
             Err(_) => String::new(),
             Ok(meta) if !meta.is_file() => {
@@ -128,7 +125,11 @@ impl Config {
                 source: if from_file.models.is_empty() { Source::BuiltIn } else { Source::File },
                 value: from_file.models,
             },
-            secrets: layered(SecretsPolicy::Warn, from_file.secrets, read(secrets, secrets_policy)?),
+            secrets: layered(
+                SecretsPolicy::Warn,
+                from_file.secrets,
+                read(secrets, secrets_policy)?,
+            ),
             chip: layered(true, from_file.chip, read(chip, switch)?),
             profile: layered(true, from_file.profile, read(profile, switch)?),
             retention_days: layered(
@@ -136,11 +137,7 @@ impl Config {
                 from_file.retention_days,
                 read(retention, |v| v.parse().ok())?,
             ),
-            log_level: layered(
-                "warn".to_owned(),
-                from_file.log_level,
-                level.map(|(_, v)| v),
-            ),
+            log_level: layered("warn".to_owned(), from_file.log_level, level.map(|(_, v)| v)),
         })
     }
 
@@ -154,10 +151,18 @@ impl Config {
         vec![
             line("default-engine", engine, self.default_engine.source),
             line("models", models, self.models.source),
-            line("secrets", format!("{:?}", self.secrets.value).to_lowercase(), self.secrets.source),
+            line(
+                "secrets",
+                format!("{:?}", self.secrets.value).to_lowercase(),
+                self.secrets.source,
+            ),
             line("chip", self.chip.value.to_string(), self.chip.source),
             line("profile", self.profile.value.to_string(), self.profile.source),
-            line("retention-days", self.retention_days.value.to_string(), self.retention_days.source),
+            line(
+                "retention-days",
+                self.retention_days.value.to_string(),
+                self.retention_days.source,
+            ),
             line("log-level", self.log_level.value.clone(), self.log_level.source),
         ]
     }
@@ -214,8 +219,8 @@ mod tests {
 
     #[test]
     fn the_environment_is_over_the_file_and_the_file_over_the_built_in() {
-        let config = load("chip = false\nsecrets = 'deny'\n", &[("OMNI_RUN_CHIP", "on")])
-            .expect("config");
+        let config =
+            load("chip = false\nsecrets = 'deny'\n", &[("OMNI_RUN_CHIP", "on")]).expect("config");
         assert_eq!(config.chip, Setting { value: true, source: Source::Environment });
         assert_eq!(config.secrets, Setting { value: SecretsPolicy::Deny, source: Source::File });
         assert_eq!(config.profile, Setting { value: true, source: Source::BuiltIn });

@@ -60,9 +60,8 @@ impl Paths {
         let absolute =
             |v: &Option<OsString>| v.as_ref().map(PathBuf::from).filter(|p| p.is_absolute());
         let home = absolute(&env.home).or_else(passwd_home);
-        let fallback = || {
-            std::env::temp_dir().join(format!("omni-run-{}", nix::unistd::getuid().as_raw()))
-        };
+        let fallback =
+            || std::env::temp_dir().join(format!("omni-run-{}", nix::unistd::getuid().as_raw()));
         let under_home = |tail: &str| home.as_ref().map(|h| h.join(tail));
         let config = absolute(&env.own_config)
             .or_else(|| absolute(&env.config_home).map(|p| p.join("omni-run")))

@@ -96,8 +96,9 @@ impl Acp {
                 self.prompted = true;
             }
             (PROMPT, _) => {
-                self.ended =
-                    Some(text_at(message, &["result", "stopReason"]).unwrap_or("unknown").to_owned());
+                self.ended = Some(
+                    text_at(message, &["result", "stopReason"]).unwrap_or("unknown").to_owned(),
+                );
                 if !self.reply.is_empty() && !self.reply.ends_with('\n') {
                     actions.push(Action::Answer(b"\n".to_vec()));
                 }

@@ -235,12 +235,16 @@ impl Catalogue {
             parse::<BTreeMap<String, EngineSpec>>(file, text)?;
             merge(&mut merged, parse(file, text)?);
         }
-        let engines: BTreeMap<String, EngineSpec> =
-            merged.try_into().map_err(|e: toml::de::Error| config_failure(built_in, e.message()))?;
+        let engines: BTreeMap<String, EngineSpec> = merged
+            .try_into()
+            .map_err(|e: toml::de::Error| config_failure(built_in, e.message()))?;
         for (id, spec) in &engines {
             let file = user.map_or(built_in, |(file, _)| file);
             if spec.programs.is_empty() && spec.path.is_none() {
-                return Err(config_failure(file, &format!("`{id}` has neither `programs` nor `path`")));
+                return Err(config_failure(
+                    file,
+                    &format!("`{id}` has neither `programs` nor `path`"),
+                ));
             }
             if spec.path.as_ref().is_some_and(|p| !p.is_absolute()) {
                 return Err(config_failure(file, &format!("`{id}.path` is not absolute")));
@@ -332,7 +336,8 @@ fn parse<T: serde::de::DeserializeOwned>(file: &Path, text: &str) -> Result<T, F
 
 /// A TOML error as the user needs it: file, line, and what is wrong there.
 pub fn toml_failure(file: &Path, text: &str, error: &toml::de::Error) -> Failure {
-    let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    let line =
+        error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
     let place = line.map_or(String::new(), |line| format!(":{line}"));
     let message = error.message().replace('\n', " ");
     let mut failure =
@@ -395,7 +400,10 @@ mod tests {
     fn an_error_has_file_line_and_suggestion() {
         let text = "[codex]\nname = 'C'\ndefualt-window = 5\n";
         let failure = Catalogue::from_layers(Some((Path::new("u.toml"), text))).expect_err("typo");
-        assert!(failure.message.starts_with("u.toml:3: unknown field `defualt-window`"), "{failure}");
+        assert!(
+            failure.message.starts_with("u.toml:3: unknown field `defualt-window`"),
+            "{failure}"
+        );
         assert_eq!(failure.hints[0], "did you mean `default-window`?");
         assert_eq!(failure.kind, ExitKind::Config);
     }

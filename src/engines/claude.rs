@@ -62,15 +62,18 @@ impl Engine for Claude {
             request.engine_args = generic::take_option(&request.engine_args, &[OUTPUT_FORMAT]).1;
         }
         let mut plan = generic::base(&self.spec, &request, first)?;
-        let newer = request.survey.version.as_deref().is_none_or(|v| {
-            catalogue::version_key(v) >= catalogue::version_key("2.1.300")
-        });
+        let newer = request
+            .survey
+            .version
+            .as_deref()
+            .is_none_or(|v| catalogue::version_key(v) >= catalogue::version_key("2.1.300"));
         if request.resume.is_some() && first.auto().instructions().is_some() && newer {
             // 2.1.332 replays the recorded system prompt on a resume; 2.1.197 lacks the flag.
             plan.arg("--system-prompt-snapshot").arg("off");
         }
         if blocks {
-            for arg in ["--input-format", "stream-json", OUTPUT_FORMAT, "stream-json", "--verbose"] {
+            for arg in ["--input-format", "stream-json", OUTPUT_FORMAT, "stream-json", "--verbose"]
+            {
                 plan.arg(arg);
             }
             plan.channels.message = MessageChannel::StreamJson;

@@ -53,7 +53,8 @@ impl Engine for Codex {
 
     fn survey(&self, host: &Host, _first: &FirstMessage) -> Survey {
         // The option overwrites the user's own value, so that has to be repeated in ours.
-        let own = self.config(host).and_then(|c| c.get(INSTRUCTIONS_KEY)?.as_str().map(str::to_owned));
+        let own =
+            self.config(host).and_then(|c| c.get(INSTRUCTIONS_KEY)?.as_str().map(str::to_owned));
         Survey { own_instructions: own, ..Survey::default() }
     }
 
@@ -146,7 +147,9 @@ impl Dialogue for Events {
                     }
                 }
                 "item.completed" if text_at(&event, &["item", "type"]) == Some("agent_message") => {
-                    text_at(&event, &["item", "text"]).unwrap_or_default().clone_into(&mut self.reply);
+                    text_at(&event, &["item", "text"])
+                        .unwrap_or_default()
+                        .clone_into(&mut self.reply);
                 }
                 "turn.completed" => {
                     self.completed = true;
@@ -186,10 +189,13 @@ mod tests {
     #[test]
     fn the_users_own_value_is_taken_out_and_read_as_toml() {
         let mut args: Vec<OsString> =
-            ["-s", "read-only", "-c", r#"developer_instructions="a\nb""#, "-v"].map(Into::into).into();
+            ["-s", "read-only", "-c", r#"developer_instructions="a\nb""#, "-v"]
+                .map(Into::into)
+                .into();
         assert_eq!(take_instructions(&mut args).as_deref(), Some("a\nb"));
         assert_eq!(args, ["-s", "read-only", "-v"].map(OsString::from));
-        let mut bare: Vec<OsString> = ["-c", "developer_instructions=plain words"].map(Into::into).into();
+        let mut bare: Vec<OsString> =
+            ["-c", "developer_instructions=plain words"].map(Into::into).into();
         assert_eq!(take_instructions(&mut bare).as_deref(), Some("plain words"));
     }
 

@@ -210,7 +210,8 @@ mod tests {
         }
         script(&bad, "xeng", "#!/bin/sh\n", 0o644);
         script(&good, "xeng", "#!/bin/sh\necho 'xeng 1.2.3'\n", 0o755);
-        let path = std::env::join_paths([Path::new("."), Path::new(""), &bad, &good]).expect("path");
+        let path =
+            std::env::join_paths([Path::new("."), Path::new(""), &bad, &good]).expect("path");
         let found = find("xeng", &spec(), Some(&path)).expect("found");
         assert_eq!(found.program, good.join("xeng"));
         let cache = dir.path().join("cache/versions.json");

@@ -113,8 +113,9 @@ pub(super) fn message(
                     channel: "one argument",
                 });
             }
-            plan.args
-                .extend(spec.one_shot.message_args.iter().map(|arg| arg.replace("{message}", &text).into()));
+            plan.args.extend(
+                spec.one_shot.message_args.iter().map(|arg| arg.replace("{message}", &text).into()),
+            );
         }
         MessageChannel::MessageFile => {
             let file = plan.file(request.run_dir.join("message.md"), text);
@@ -200,10 +201,19 @@ pub(super) fn expands(text: &str, cwd: &Path) -> bool {
             None => rest.split([' ', '\t', '\n', '\r']).next().unwrap_or_default(),
         };
         // Engines stop a token at different signs; a name is tried whole and cut at each of them.
-        let cut = token.split([',', ';', '!', '?', '(', ')', '[', ']', '{', '}', '`', '"', '\'', '<', '>', ':', '#']).next();
-        for name in [Some(token), cut, Some(token.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '`']))]
-            .into_iter()
-            .flatten()
+        let cut = token
+            .split([
+                ',', ';', '!', '?', '(', ')', '[', ']', '{', '}', '`', '"', '\'', '<', '>', ':',
+                '#',
+            ])
+            .next();
+        for name in [
+            Some(token),
+            cut,
+            Some(token.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '`'])),
+        ]
+        .into_iter()
+        .flatten()
         {
             if name.is_empty() || name.len() > 4096 || name.contains('\0') {
                 continue;

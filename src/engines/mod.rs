@@ -4,13 +4,13 @@
 //! What TOML can say stays in TOML; an adapter holds what it can't. `generic` serves engines that
 //! exist in TOML alone.
 
-pub mod catalogue;
-pub mod detect;
-pub mod dialogue;
 mod acp;
+pub mod catalogue;
 mod claude;
 mod codex;
 mod cursor;
+pub mod detect;
+pub mod dialogue;
 mod echo;
 mod gemini;
 mod generic;

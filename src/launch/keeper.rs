@@ -389,7 +389,9 @@ fn become_engine(
     mask: &SigSet,
 ) -> Errno {
     let prepared = || -> Result<(), Errno> {
-        use nix::unistd::{chdir, dup2_stderr, dup2_stdin, dup2_stdout, getpid, setpgid, tcsetpgrp};
+        use nix::unistd::{
+            chdir, dup2_stderr, dup2_stdin, dup2_stdout, getpid, setpgid, tcsetpgrp,
+        };
         setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
         // Every signal is blocked, SIGTTOU among them.
         tcsetpgrp(tty, getpid())?;

@@ -71,9 +71,13 @@ pub enum RunContents {
 impl std::fmt::Debug for RunFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.contents {
-            RunContents::Bytes(bytes) => write!(f, "{} ({} bytes)", self.path.display(), bytes.len()),
+            RunContents::Bytes(bytes) => {
+                write!(f, "{} ({} bytes)", self.path.display(), bytes.len())
+            }
             RunContents::Link(to) => write!(f, "{} -> {}", self.path.display(), to.display()),
-            RunContents::Copy(of) => write!(f, "{} (copy of {})", self.path.display(), of.display()),
+            RunContents::Copy(of) => {
+                write!(f, "{} (copy of {})", self.path.display(), of.display())
+            }
             RunContents::Dir => write!(f, "{}/", self.path.display()),
         }
     }

@@ -57,8 +57,12 @@ pub fn read(sources: &PromptSources, keep: &Path, ui: Ui) -> Result<DisplayText,
 fn check(bytes: Vec<u8>, keep: &Path, ui: Ui) -> Result<DisplayText, Failure> {
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
-        refused(&format!("the prompt is not UTF-8: bad byte at offset {offset}"), error.as_bytes(), keep)
-            .hint("convert it, for example: iconv -f latin1 -t utf-8 notes.txt | omni-run …")
+        refused(
+            &format!("the prompt is not UTF-8: bad byte at offset {offset}"),
+            error.as_bytes(),
+            keep,
+        )
+        .hint("convert it, for example: iconv -f latin1 -t utf-8 notes.txt | omni-run …")
     })?;
     if text.trim().is_empty() {
         return Err(Failure::new(ExitKind::BadPrompt, "the prompt is empty")

@@ -33,11 +33,8 @@ impl RunFolder {
         sweep(parent);
         let path = parent.join(name);
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path.join(LOCK))?;
+        let file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(path.join(LOCK))?;
         let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).ok();
         Ok(RunFolder { path, _lock: lock })
     }

@@ -61,7 +61,9 @@ impl Splitter {
         while let Some(&byte) = rest.first() {
             if self.state == State::Ground {
                 // Nearly all bytes are text: found at memory speed, not through the machine.
-                let Some(at) = rest.iter().position(|b| matches!(*b, ESC | SO | SI)) else { return };
+                let Some(at) = rest.iter().position(|b| matches!(*b, ESC | SO | SI)) else {
+                    return;
+                };
                 self.ground(rest[at], &mut each);
                 rest = &rest[at + 1..];
                 continue;

@@ -18,7 +18,7 @@ use super::view::View;
 use super::{Hooks, WrappedOutcome, WrappedPlan};
 use crate::engines::EngineEnd;
 use crate::launch::editor_socket::{EditorEvent, EditorSocket};
-use crate::launch::gate::{Effect, EditorReply, GateEvent, Gatekeeper};
+use crate::launch::gate::{EditorReply, Effect, GateEvent, Gatekeeper};
 use crate::launch::keeper::{Keeper, Report};
 use crate::launch::plugin_reports::PluginReports;
 use crate::launch::pty::Pty;
@@ -137,7 +137,9 @@ pub(super) async fn run(
 
 /// A descriptor of its own for the reactor; it shares the non-blocking mode.
 fn watched(fd: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
-    AsyncFd::new(fd.try_clone_to_owned()?)
+    // SAFETY: an OwnedFd is one open descriptor for as long as the registration owns it.
+    #[expect(unsafe_code)]
+    Ok(unsafe { AsyncFd::register(fd.try_clone_to_owned()?) }.map_err(io::Error::from)?)
 }
 
 async fn read(fd: &AsyncFd<OwnedFd>, buf: &mut [u8]) -> io::Result<usize> {
