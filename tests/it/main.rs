@@ -4,5 +4,6 @@
 mod pty_driver;
 mod wrapped;
 mod wrapped_end;
+mod wrapped_gate;
 mod wrapped_input;
 mod wrapped_output;

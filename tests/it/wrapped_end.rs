@@ -48,6 +48,21 @@ fn modes_left_on_after_sigkill_of_omni_run_are_none_and_the_engine_ends() {
 }
 
 #[test]
+fn a_panic_restores_the_terminal_and_ends_the_engine() {
+    let mut w = start(ALL_MODES, |run| run.env("WRAP_PROBE_GATE", "panic"));
+    let before = w.term.local_flags();
+    w.log.wait_for("ready", |_| true);
+    w.term.wait_for("\u{276f}");
+    let engine = engine_pid(&w);
+    w.term.send("x");
+    assert_eq!(w.term.wait_for_end().code, Some(101));
+    w.term.wait_for_silence();
+    assert_eq!(w.term.modes_left_on(), Vec::<String>::new());
+    assert_eq!(w.term.local_flags(), before);
+    wait_until_dead(engine, Duration::from_secs(5));
+}
+
+#[test]
 fn an_engine_that_cleans_up_gets_no_undo() {
     let mut w = wrapped(&[("MODES", "1"), ("KITTY", "1")]);
     w.term.send("/quit\r");

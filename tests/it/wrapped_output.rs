@@ -20,7 +20,7 @@ fn thirty_megabytes_byte_for_byte() {
     }
     std::fs::write(&file, &all).expect("write");
     let script = format!("stty raw; cat {}", file.display());
-    let mut term = Run::new(PROBE).args(["/bin/sh", "-c", &script]).start();
+    let mut term = Run::new(PROBE).args(["/bin/sh", "-c", &script]).without_screen().start();
     assert_eq!(term.wait_for_end().code, Some(0));
     term.wait_for_silence();
     let raw = term.raw();

@@ -30,6 +30,8 @@ struct Seen {
     over: bool,
     /// Pause after each read, for a slow terminal.
     slow: Duration,
+    /// The screen is kept; not for a mass of bytes that only count.
+    has_screen: bool,
 }
 
 /// A program in a terminal of its own. Killed on drop.
@@ -52,13 +54,14 @@ pub struct Ended {
 pub struct Run {
     command: CommandBuilder,
     size: (u16, u16),
+    has_screen: bool,
 }
 
 impl Run {
     pub fn new(program: impl AsRef<std::ffi::OsStr>) -> Run {
         let mut command = CommandBuilder::new(program);
         command.env("TERM", "xterm-256color");
-        Run { command, size: (24, 80) }
+        Run { command, size: (24, 80), has_screen: true }
     }
 
     pub fn args<S: AsRef<std::ffi::OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Run {
@@ -81,6 +84,12 @@ impl Run {
         self
     }
 
+    /// Bytes only.
+    pub fn without_screen(mut self) -> Run {
+        self.has_screen = false;
+        self
+    }
+
     pub fn start(self) -> PtyDriver {
         let (rows, cols) = self.size;
         let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
@@ -90,7 +99,13 @@ impl Run {
         let child = child.downcast::<std::process::Child>().ok().expect("a child process");
         let screen = (NonZeroU16::new(rows.max(1)), NonZeroU16::new(cols.max(1)));
         let parser = vt100::Parser::new(screen.0.expect("rows"), screen.1.expect("cols"), 0);
-        let state = Seen { raw: Vec::new(), parser, over: false, slow: Duration::ZERO };
+        let state = Seen {
+            raw: Vec::new(),
+            parser,
+            over: false,
+            slow: Duration::ZERO,
+            has_screen: self.has_screen,
+        };
         let seen = Arc::new((Mutex::new(state), Condvar::new()));
         // Not portable-pty's writer: its drop types a newline and EOF.
         let fd = pair.master.as_raw_fd().expect("fd");
@@ -131,7 +146,9 @@ impl Reader {
                 let (lock, woken) = &*seen;
                 let mut seen = lock.lock().expect("lock");
                 seen.raw.extend_from_slice(&buf[..n]);
-                seen.parser.process(&buf[..n]);
+                if seen.has_screen {
+                    seen.parser.process(&buf[..n]);
+                }
                 seen.over = n == 0;
                 woken.notify_all();
                 let slow = seen.slow;

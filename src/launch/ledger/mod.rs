@@ -160,7 +160,14 @@ impl Ledger {
         let second = || params.split(|b| *b == b';').nth(1).and_then(number);
         match (mark, intermediate, last) {
             (b'?', 0, b'h' | b'l') => {
-                each_number(params, |n| self.private(n, last == b'h'));
+                let mut of_a_frame = true;
+                each_number(params, |n| {
+                    of_a_frame &= self.flickers(n);
+                    self.private(n, last == b'h');
+                });
+                if of_a_frame {
+                    return;
+                }
             }
             (b'?', 0, b's') => each_number(params, |n| {
                 if self.saved.len() < MOST {
@@ -236,6 +243,15 @@ impl Ledger {
         }
         self.flicker.cursor |= mode == 25;
         self.flicker.held_output |= mode == 2026;
+    }
+
+    /// Whether the standing undo covers this mode already, on or off.
+    fn flickers(&self, mode: u16) -> bool {
+        match mode {
+            25 => self.flicker.cursor,
+            2026 => self.flicker.held_output,
+            _ => false,
+        }
     }
 
     fn keys(&mut self, mark: u8, first: Option<u16>, second: Option<u16>) {
