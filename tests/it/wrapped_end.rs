@@ -133,6 +133,12 @@ fn under_a_shell(
     term
 }
 
+/// What is typed while the program ends is the program's: first the shell must be back.
+#[track_caller]
+fn wait_for_prompt(term: &crate::pty_driver::PtyDriver) {
+    term.wait_until("prompt", |screen, _| screen.trim_end().ends_with("shell>"));
+}
+
 #[test]
 fn d13_ctrl_z_and_fg_bring_engine_draft_and_modes_back() {
     let dir = tempfile::tempdir().expect("dir");
@@ -145,6 +151,7 @@ fn d13_ctrl_z_and_fg_bring_engine_draft_and_modes_back() {
     let on = term.modes_left_on();
     term.send("\x1a");
     term.wait_for("Stopped");
+    wait_for_prompt(&term);
     assert_eq!(term.modes_left_on(), Vec::<String>::new());
     assert_eq!(log.all("continue").len(), 0, "the engine is stopped");
     term.send("fg\n");
@@ -156,6 +163,7 @@ fn d13_ctrl_z_and_fg_bring_engine_draft_and_modes_back() {
     assert_eq!(log.submitted(), ["abc"]);
     term.send("/quit\r");
     log.wait_for("exit", |_| true);
+    wait_for_prompt(&term);
     term.send("echo code $?\n");
     term.wait_for("code 0");
     assert_eq!(term.modes_left_on(), Vec::<String>::new());
@@ -172,6 +180,7 @@ fn d13_a_program_stopped_by_its_terminal_without_any_care_comes_back() {
     let on = term.modes_left_on();
     term.send("\x1a");
     term.wait_for("Stopped");
+    wait_for_prompt(&term);
     assert_eq!(term.modes_left_on(), Vec::<String>::new());
     term.send("fg\n");
     term.wait_until("the modes again", |_, raw| {
@@ -180,6 +189,7 @@ fn d13_a_program_stopped_by_its_terminal_without_any_care_comes_back() {
     term.send("yes\n");
     term.wait_for("got yes");
     assert_eq!(on, ["?1003", "?2004", "stack 1", "vt100 paste"]);
+    wait_for_prompt(&term);
     term.send("echo code $?\n");
     term.wait_for("code 0");
     assert_eq!(term.modes_left_on(), Vec::<String>::new());

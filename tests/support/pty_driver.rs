@@ -322,12 +322,16 @@ fn modes_by_scan(raw: &[u8]) -> Vec<String> {
             }
             (Some('>'), "u") => depth += 1,
             (Some('<'), "u") => depth = (depth - params[1..].parse().unwrap_or(1)).max(0),
-            (Some('>'), "m") => drop(on.insert("keys".into(), params.contains(';'))),
-            (_, "q") if params.ends_with(' ') => drop(on.insert("style".into(), params != "0 ")),
+            (Some('>'), "m") => {
+                on.insert("keys".into(), params.contains(';'));
+            }
+            (_, "q") if params.ends_with(' ') => {
+                on.insert("style".into(), params != "0 ");
+            }
             (_, "t") if params.starts_with("22") => depth += 100,
             (_, "t") if params.starts_with("23") => depth -= 100,
             (_, "r") if !params.starts_with('?') => {
-                drop(on.insert("region".into(), !params.is_empty()))
+                on.insert("region".into(), !params.is_empty());
             }
             _ => {}
         }

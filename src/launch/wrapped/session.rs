@@ -139,7 +139,7 @@ pub(super) async fn run(
 fn watched(fd: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an OwnedFd is one open descriptor for as long as the registration owns it.
     #[expect(unsafe_code)]
-    Ok(unsafe { AsyncFd::register(fd.try_clone_to_owned()?) }.map_err(io::Error::from)?)
+    unsafe { AsyncFd::register(fd.try_clone_to_owned()?) }.map_err(io::Error::from)
 }
 
 async fn read(fd: &AsyncFd<OwnedFd>, buf: &mut [u8]) -> io::Result<usize> {
@@ -191,7 +191,7 @@ impl Session<'_> {
             biased;
             signal = wait.signals.next() => Event::Signal(signal),
             () = readable(&wait.keeper), if self.ended.is_none() => Event::Keeper,
-            n = read(&wait.user, &mut wait.from_user), if self.user_open && !to_engine.is_full() => Event::FromUser(n),
+            n = read(&wait.user, &mut wait.from_user), if self.user_open && self.ended.is_none() && !to_engine.is_full() => Event::FromUser(n),
             n = write(&wait.engine, to_engine.waiting()), if !hold && !to_engine.is_empty() && self.engine_open => Event::EngineTook(n),
             n = write(&wait.terminal, view.outbox.waiting()), if !view.outbox.is_empty() => Event::TerminalTook(n),
             n = read(&wait.engine, &mut wait.from_engine), if self.engine_open && !view.outbox.is_full() => Event::FromEngine(n),
@@ -204,7 +204,7 @@ impl Session<'_> {
         match event {
             Event::Signal(received) => self.signal(received),
             Event::Keeper => self.keeper(),
-            Event::FromUser(Ok(n)) if n > 0 => self.from_user(&wait.from_user[..n]),
+            Event::FromUser(Ok(n)) if n > 0 => self.user_typed(&wait.from_user[..n]),
             Event::FromUser(Err(e)) if e.raw_os_error() == Some(Errno::EINTR as i32) => {}
             // Raw mode has no end of input but the terminal's own.
             Event::FromUser(_) => {
@@ -236,16 +236,16 @@ impl Session<'_> {
         }
     }
 
-    fn from_user(&mut self, bytes: &[u8]) {
+    fn user_typed(&mut self, bytes: &[u8]) {
         if self.armed {
             self.tell_gate(GateEvent::UserBytes(bytes));
         } else {
-            self.to_engine(bytes);
+            self.give_engine(bytes);
         }
     }
 
     /// At once where the engine takes it.
-    fn to_engine(&mut self, bytes: &[u8]) {
+    fn give_engine(&mut self, bytes: &[u8]) {
         let mut done = 0;
         if self.to_engine.is_empty() && !(self.armed && bytes.len() > SAFE_LINE) {
             done = nix::unistd::write(self.pty.fd(), bytes).unwrap_or(0);
@@ -284,7 +284,7 @@ impl Session<'_> {
         }
         for effect in self.gate.event(event, now) {
             match effect {
-                Effect::ToEngine(bytes) => self.to_engine(&bytes),
+                Effect::ToEngine(bytes) => self.give_engine(&bytes),
                 Effect::SetTimer { id, after } => self.clock.set_gate(id, now + after),
                 Effect::CancelTimer(id) => self.clock.cancel_gate(id),
                 Effect::Record(text) => (self.hooks.record)(&text),
