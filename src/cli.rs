@@ -8,20 +8,26 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Starts any AI coding agent with the project's own documents in its first message.
 #[derive(Debug, Parser)]
-#[command(name = "omni-run", version, about, max_term_width = 100, after_help = "\
+#[command(
+    name = "omni-run",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "\
 Examples:
   omni-run claude --project p1 \"Summarise the open questions\"
   omni-run gemini -p \"Review this\" < notes.txt
   omni-run docs ls --project p1
   omni-run echo \"What would be sent?\" --show-sent
 
-`omni-run ENGINE --help` shows the options of a launch; `omni-run engines` lists the engines.")]
+`omni-run ENGINE --help` shows the options of a launch; `omni-run engines` lists the engines."
+)]
 pub struct Cli {
     /// No status lines; warnings and errors stay
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 901)]
     pub quiet: bool,
     /// Write diagnostics to FILE
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", display_order = 902)]
     pub log_file: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
@@ -44,6 +50,10 @@ pub enum Command {
     /// The engines and what each can do
     Engines(EnginesArgs),
     /// Check this machine: engines, config, store
+    #[command(after_help = "\
+Each line begins with `ok`, `note` or `problem`; what to do next stands below. Ends with 0 when \
+omni-run can be used, else with the code of the first problem: 78 config, 73 data folder, 69 no \
+engine, 70 store.")]
     Doctor,
     /// The settings in force and where each comes from
     Config(ConfigArgs),
@@ -71,7 +81,12 @@ pub struct RunArgs {
     /// The prompt; `-` reads it from standard input
     pub prompt: Option<String>,
     /// The prompt, for texts that begin with `-`
-    #[arg(long = "prompt", value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "prompt")]
+    #[arg(
+        long = "prompt",
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        conflicts_with = "prompt"
+    )]
     pub prompt_option: Option<String>,
     /// Read the prompt from FILE
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "prompt_option"])]
@@ -146,6 +161,13 @@ pub enum Output {
 
 /// `omni-run project …`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  omni-run project add ~/work/shop --id shop
+  omni-run project ls
+  omni-run project rename shop webshop
+
+`ls --json` prints a list of objects: id, folder, created_at (Unix milliseconds), order, instructions.")]
 pub struct ProjectArgs {
     /// What to do; default: ls.
     #[command(subcommand)]
@@ -169,10 +191,13 @@ pub enum ProjectAction {
         #[arg(long)]
         json: bool,
     },
-    /// Show one
+    /// Show one: folder, order and instructions of its docs, sessions
     Show {
-        /// Its id or folder
+        /// Its id or folder (default: the one around the current folder)
         project: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Forget a project; its folder stays
     Rm {
@@ -192,7 +217,7 @@ pub enum ProjectAction {
 #[derive(Debug, Args, Clone, Default)]
 pub struct WhichProject {
     /// The project: its id or its folder (default: the one around the current folder)
-    #[arg(long, value_name = "ID|PATH")]
+    #[arg(long, value_name = "ID|PATH", global = true, display_order = 900)]
     pub project: Option<String>,
 }
 
@@ -218,13 +243,29 @@ pub struct DocsArgs {
 #[derive(Debug, Subcommand)]
 pub enum DocsAction {
     /// List the docs with their state and how full each engine's budget is
+    #[command(after_help = "\
+The state is that of one engine (--engine; default: the configured one, else the one with the widest \
+budget); below the list there is a bar for each engine.
+
+--json prints one object with these keys:
+  project, folder, docs_folder, engine, model, total_bytes, warnings
+  files      list of name, order, bucket (always, attachment, ignored), size, about_tokens,
+             instruction, state (included, instruction, skipped, withheld, attached, by_path,
+             ignored, empty), reason
+  rag_files  list of name, size, text, description
+  rag_more   how many further files rag/ holds
+  engines    list of id, model, window_tokens, budget_bytes, used_bytes, budget_tokens,
+             about_tokens, skipped, withheld, by_path (names)")]
     Ls {
+        /// The state for this engine
+        #[arg(long)]
+        engine: Option<String>,
+        /// With this model
+        #[arg(long)]
+        model: Option<String>,
         /// As JSON
         #[arg(long)]
         json: bool,
-        /// The project.
-        #[command(flatten)]
-        which: WhichProject,
     },
     /// Copy files into the docs folder
     Add {
@@ -237,9 +278,6 @@ pub enum DocsAction {
         /// Overwrite a doc of the same name
         #[arg(long)]
         replace: bool,
-        /// The project.
-        #[command(flatten)]
-        which: WhichProject,
     },
     /// Remove docs
     Rm {
@@ -247,11 +285,11 @@ pub enum DocsAction {
         #[arg(required = true)]
         names: Vec<String>,
         /// From rag/
-        #[arg(long)]
+        #[arg(long, conflicts_with = "top")]
         rag: bool,
-        /// The project.
-        #[command(flatten)]
-        which: WhichProject,
+        /// From the top level, where rag/ has the same name
+        #[arg(long)]
+        top: bool,
     },
     /// Rename a doc; order and flag follow
     Mv {
@@ -260,70 +298,65 @@ pub enum DocsAction {
         /// The new name
         to: String,
         /// In rag/
-        #[arg(long)]
+        #[arg(long, conflicts_with = "top")]
         rag: bool,
-        /// The project.
-        #[command(flatten)]
-        which: WhichProject,
+        /// At the top level, where rag/ has the same name
+        #[arg(long)]
+        top: bool,
     },
     /// Set the order: these first, the rest by name
     Order {
         /// Names in their order; none: by name alone
         names: Vec<String>,
-        /// The project.
-        #[command(flatten)]
-        which: WhichProject,
     },
     /// Make a doc an instruction in the system prompt
     Instruct {
         /// Its name
         name: String,
-        /// The project.
-        #[command(flatten)]
-        which: WhichProject,
     },
     /// Make it background again
     Uninstruct {
         /// Its name
         name: String,
-        /// The project.
-        #[command(flatten)]
-        which: WhichProject,
     },
     /// Print the block exactly as it would be sent
     Preview {
-        /// For this engine
-        #[arg(long, default_value = "claude")]
-        engine: String,
+        /// For this engine (default: the configured one, else the one with the widest budget)
+        #[arg(long)]
+        engine: Option<String>,
         /// For this model
         #[arg(long)]
         model: Option<String>,
         /// The system prompt section instead of the block
         #[arg(long)]
         instructions: bool,
-        /// The project.
-        #[command(flatten)]
-        which: WhichProject,
     },
     /// Count with a real tokenizer what goes into a first message
+    #[command(after_help = "\
+The tokenizer is o200k; other engines count a little differently. `Injected` is all that the engine \
+finds beside your prompt: block, instructions, and the instruction files that it loads by itself.
+
+--json prints one object with these keys: project, folder, engine, model, window_tokens, \
+budget_bytes, used_bytes, injected {tokens, bytes}, block, instructions (both the same), \
+own_files (list of path, tokens, bytes), docs (list of name, state, bytes, tokens), warnings")]
     Budget {
-        /// For this engine
-        #[arg(long, default_value = "claude")]
-        engine: String,
+        /// For this engine (default: the configured one, else the one with the widest budget)
+        #[arg(long)]
+        engine: Option<String>,
         /// For this model
         #[arg(long)]
         model: Option<String>,
         /// As JSON
         #[arg(long)]
         json: bool,
-        /// The project.
-        #[command(flatten)]
-        which: WhichProject,
     },
 }
 
 /// `omni-run profile …`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+The profile says who you are and how you like to work. It follows the docs in every first message, \
+on every engine, also without a project; over 16 KB it stays out.")]
 pub struct ProfileArgs {
     /// What to do; default: show.
     #[command(subcommand)]
@@ -347,6 +380,11 @@ pub enum ProfileAction {
 
 /// `omni-run sessions …`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  omni-run sessions
+  omni-run sessions ls --engine codex --limit 5 --json
+  omni-run sessions show 0199a1b2")]
 pub struct SessionsArgs {
     /// What to do; default: ls.
     #[command(subcommand)]
@@ -357,9 +395,12 @@ pub struct SessionsArgs {
 #[derive(Debug, Subcommand)]
 pub enum SessionsAction {
     /// List them, newest first
+    #[command(after_help = "\
+--json prints a list of objects: id, engine, model, project, project_folder, cwd, mode, outcome, \
+exit_code, signal, started_at, ended_at (Unix milliseconds), first_words")]
     Ls {
-        /// Only of this project
-        #[arg(long)]
+        /// Only of this project: its id or its folder
+        #[arg(long, value_name = "ID|PATH")]
         project: Option<String>,
         /// Only of this engine
         #[arg(long)]
@@ -372,6 +413,9 @@ pub enum SessionsAction {
         json: bool,
     },
     /// Show one: what you typed, the answer, the receipt
+    #[command(after_help = "\
+--json prints the object of `ls --json` without first_words, and: engine_session, argv, messages \
+(list of role, text, created_at), receipt")]
     Show {
         /// Its id, or the start of it
         session: String,
@@ -393,6 +437,9 @@ pub struct EnginesArgs {
 #[derive(Debug, Subcommand)]
 pub enum EnginesAction {
     /// List them: found where, version, tried range
+    #[command(after_help = "\
+--json prints a list of objects: id, name, found, program, version, tried_from, tried_to, tried, \
+default_window, message, instructions, attachments, install, prepare, notes")]
     Ls {
         /// As JSON
         #[arg(long)]
@@ -402,8 +449,11 @@ pub enum EnginesAction {
     Show {
         /// Its id
         engine: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
-    /// Run each found engine's `--version` and check the catalogue
+    /// Run each found engine's `--version` anew and say which are outside the tried range
     Check {
         /// Only this one
         engine: Option<String>,
@@ -473,7 +523,12 @@ fn parse_time(text: &str) -> Result<Duration, String> {
         None => (text, "s"),
     };
     let number: u64 = number.parse().map_err(|_| "write it as 30s, 10m or 2h".to_owned())?;
-    let seconds = number * match unit { "h" => 3600, "m" => 60, _ => 1 };
+    let seconds = number
+        * match unit {
+            "h" => 3600,
+            "m" => 60,
+            _ => 1,
+        };
     if seconds == 0 {
         return Err("must be more than nothing".to_owned());
     }

@@ -81,8 +81,8 @@ pub struct Delivery {
     pub instructions: InstructionRoute,
     /// What goes as bytes.
     pub attachments: AttachmentRules,
-    /// The engine attaches an image for each path with an image ending that it sees in the text
-    /// (OpenClaw): such paths inside the docs are broken up so that they stay text.
+    /// The engine attaches an image for each path with an image ending that it sees in the text:
+    /// such paths inside the docs are broken up so that they stay text.
     pub defuse_image_paths: bool,
 }
 

@@ -207,19 +207,3 @@ impl FirstMessage {
         &self.auto
     }
 }
-
-impl AutoContext {
-    /// Stub until the context room lands.
-    pub(crate) fn build(
-        _snapshot: &super::ContextSnapshot,
-        _delivery: &super::Delivery,
-    ) -> AutoContext {
-        AutoContext {
-            header: None,
-            block: None,
-            instructions: None,
-            attachments: Vec::new(),
-            report: ContextReport::default(),
-        }
-    }
-}

@@ -3,9 +3,32 @@
 //! `folder` reads the docs folder once into a [`ContextSnapshot`]; everything after it is pure: the
 //! same snapshot and the same [`Delivery`] give the same bytes. Each phase may fail alone (S6).
 
+mod always;
+mod attachments;
+mod auto;
+mod chip;
+mod defuse;
 pub mod delivery;
+mod describe;
+mod dir;
+pub mod figures;
 pub mod first_message;
+pub mod folder;
+pub mod hidden;
+mod instructions;
+pub mod kinds;
+mod ledger;
+mod magic;
+pub mod names;
+mod profile;
+mod reference;
+pub mod secrets;
 pub mod snapshot;
+pub mod sniff;
+pub mod tokens;
+
+#[cfg(test)]
+mod tests;
 
 pub use delivery::{AttachmentRules, Budget, Delivery, InstructionRoute};
 pub use first_message::{AutoContext, DisplayText, FirstMessage, SentText};

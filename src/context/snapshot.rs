@@ -68,6 +68,8 @@ pub struct ContextSnapshot {
     pub rag: Vec<RagEntry>,
     /// How many more regular files `rag/` holds.
     pub rag_more: usize,
+    /// The engine will run in the project folder itself, so that catalogue paths are relative (S22).
+    pub cwd_is_project: bool,
     /// The user's own attachments.
     pub attach: Vec<DocEntry>,
     /// The custom instructions' text.
@@ -89,6 +91,10 @@ pub struct DocEntry {
     pub path: PathBuf,
     /// Size on disk, in bytes.
     pub size: u64,
+    /// The fewest bytes that its text can be in UTF-8, by its size on disk; 0 for what is no text by
+    /// its name. Decides before the content does, so that a doc which was not read and one which was
+    /// are treated alike.
+    pub at_least: u64,
     /// Flagged as an instruction, and eligible.
     pub instruction: bool,
     /// What it is.

@@ -262,7 +262,7 @@ impl Catalogue {
     }
 
     /// All, by id.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &EngineSpec)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &EngineSpec)> + Clone {
         self.engines.iter().map(|(id, spec)| (id.as_str(), spec))
     }
 }

@@ -70,7 +70,8 @@ impl Engine for Codex {
             let joined = own.map_or(ours.to_owned(), |own| format!("{own}\n\n{ours}"));
             let value = format!("{INSTRUCTIONS_KEY}={}", toml::Value::from(joined.as_str()));
             if value.len() <= ARGUMENT_LIMIT {
-                plan.arg("-c").arg(value);
+                let shown = format!("{INSTRUCTIONS_KEY}=<{} bytes>", joined.len());
+                plan.arg("-c").text_arg(value, shown);
             } else {
                 // One argument cannot hold them, and nothing may be cut: head of the block.
                 text = format!("{ours}\n\n{text}");
@@ -83,7 +84,9 @@ impl Engine for Codex {
                 ));
             }
         } else if let Some(given) = given {
-            plan.arg("-c").arg(format!("{INSTRUCTIONS_KEY}={}", toml::Value::from(given)));
+            let shown = format!("{INSTRUCTIONS_KEY}=<{} bytes>", given.len());
+            plan.arg("-c")
+                .text_arg(format!("{INSTRUCTIONS_KEY}={}", toml::Value::from(given)), shown);
         }
         if let Some(id) = resume {
             plan.arg("resume").arg(&id);

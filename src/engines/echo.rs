@@ -6,8 +6,6 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// The hidden subcommand that is the engine.
-pub const ECHO_SUBCOMMAND: &str = "__echo";
 /// The adapter's name in the catalogue.
 pub(super) const ADAPTER: &str = "echo";
 

@@ -1,5 +1,5 @@
-//! Gemini CLI. The sent text on stdin; over ACP where there are attachments or where an `@name` of
-//! the text is a file here, because the engine then rewrites every `@` of the message. Instructions
+//! Gemini CLI. The sent text on stdin; over ACP where there are attachments or where the text holds
+//! an `@`, because the engine rewrites every `@` of the message once one of them names a file. Instructions
 //! ride in a per-launch settings folder made of links. Facts: seen on 0.61.0.
 
 use std::path::Path;
@@ -66,7 +66,8 @@ impl Engine for Gemini {
             config_dir,
             entries,
             own_instructions: own,
-            text_expands: generic::expands(&first.sent().to_text(), &host.cwd),
+            // It looks an `@name` up in all folders below, so any of them may be a file.
+            text_expands: first.sent().to_text().contains('@'),
             ..Survey::default()
         }
     }

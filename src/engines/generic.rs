@@ -54,10 +54,10 @@ pub(super) fn base(
     };
     let mut plan = LaunchPlan::bare(&request.program, &request.cwd, channels);
     plan.env.extend(spec.env.iter().map(|(k, v)| (k.clone(), v.into())));
-    let session = request.session.to_string();
+    let session = &request.session;
     let fill = |text: &String| {
         text.replace("{model}", request.model.as_deref().unwrap_or_default())
-            .replace("{session_id}", &session)
+            .replace("{session_id}", session)
             .replace("{engine_session_id}", request.resume.as_deref().unwrap_or_default())
             .replace("{cwd}", &request.cwd.to_string_lossy())
     };
@@ -113,9 +113,9 @@ pub(super) fn message(
                     channel: "one argument",
                 });
             }
-            plan.args.extend(
-                spec.one_shot.message_args.iter().map(|arg| arg.replace("{message}", &text).into()),
-            );
+            for arg in &spec.one_shot.message_args {
+                plan.text_arg(arg.replace("{message}", &text), arg.clone());
+            }
         }
         MessageChannel::MessageFile => {
             let file = plan.file(request.run_dir.join("message.md"), text);

@@ -18,6 +18,7 @@ mod hermes;
 mod openclaw;
 mod opencode;
 mod pi;
+mod request_plugin;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -28,7 +29,7 @@ pub use catalogue::{
     MessageChannel,
 };
 pub use dialogue::{Action, Dialogue, EngineEnd, Verdict};
-pub use echo::{ECHO_SUBCOMMAND, echo_main};
+pub use echo::{EchoArgs, echo_main};
 
 use crate::context::{
     AttachmentRules, AutoContext, ContextSnapshot, Delivery, FirstMessage, InstructionRoute,
@@ -61,6 +62,12 @@ pub trait Engine: Send + Sync {
     /// The model and window that the engine's own config names, where no `--model` was given.
     fn configured(&self, _host: &Host) -> Configured {
         Configured::default()
+    }
+
+    /// Whether a resumed session needs the block again: its transcript holds only what was typed,
+    /// and the request plugin puts the block back at the first message.
+    fn reapplies_block(&self) -> bool {
+        self.catalogue().one_shot.message == MessageChannel::Plugin
     }
 
     /// Reads what the plan needs of the engine's own configuration.

@@ -1,11 +1,26 @@
-//! Opencode: placeholder until the plugin recipes land.
+//! OpenCode. The display text on stdin; a plugin puts the block in front on the wire. Plugin and
+//! instructions ride in OPENCODE_CONFIG_CONTENT, merged into the user's own value. Facts: seen on
+//! 1.18.33.
 
+use serde_json::{Value, json};
+
+use super::dialogue::text_at;
+use super::request_plugin::Orders;
 use super::*;
 
 adapter!(
-    /// Opencode.
+    /// The open-source agent by SST.
     Opencode
 );
+
+/// The plugin.
+const PLUGIN: &str = include_str!("plugins/opencode.js");
+/// One variable holds the whole overlay; the engine merges it over the user's files.
+const CONFIG_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
+/// A given title saves the request for one, which would carry the text to a second model.
+const TITLE: &str = "--title";
+/// The most characters of the prompt that make the title.
+const TITLE_LENGTH: usize = 60;
 
 impl Engine for Opencode {
     fn id(&self) -> &EngineId {
@@ -24,13 +39,89 @@ impl Engine for Opencode {
         AutoContext::build(snapshot, delivery)
     }
 
+    fn configured(&self, host: &Host) -> Configured {
+        let from_variable = host.var(CONFIG_VARIABLE).map(str::to_owned);
+        let dir = host.dir("XDG_CONFIG_HOME").or_else(|| host.under_home(".config"));
+        let from_file = dir.and_then(|dir| read_config(&dir.join("opencode/opencode.json")));
+        for text in [from_variable, from_file].into_iter().flatten() {
+            let Ok(config) = serde_json::from_str::<Value>(&text) else { continue };
+            let Some(model) = text_at(&config, &["model"]) else { continue };
+            let (provider, name) = model.split_once('/').unwrap_or(("", model));
+            let limit = &config["provider"][provider]["models"][name]["limit"];
+            let window = limit["input"].as_u64().or_else(|| limit["context"].as_u64());
+            return Configured { model: Some(model.to_owned()), window };
+        }
+        Configured::default()
+    }
+
+    fn survey(&self, host: &Host, _first: &FirstMessage) -> Survey {
+        let own = host.var(CONFIG_VARIABLE).and_then(|text| serde_json::from_str(text).ok());
+        Survey { own_json: own, ..Survey::default() }
+    }
+
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
         let mut plan = generic::base(&self.spec, request, first)?;
-        generic::message(&mut plan, &self.spec, request, first, first.sent().to_text())?;
+        let mut config = request.survey.own_json.clone().unwrap_or_else(|| json!({}));
+        if let Some(text) = first.auto().instructions() {
+            // Read again on each turn, so it lives as long as the run folder.
+            let file = plan.file(request.run_dir.join("instructions.md"), text);
+            push(&mut config, "instructions", file.to_string_lossy().as_ref());
+        }
+        let pure = generic::has_option(&request.engine_args, &["--pure"]);
+        let mut text = first.display().as_str().to_owned();
+        if pure {
+            // The user turns plugins off: the block goes in the message itself, once.
+            if request.resume.is_none() {
+                text = first.sent().to_text();
+            }
+            plan.channels.message = MessageChannel::Stdin;
+            for path in generic::by_bytes(first) {
+                plan.arg("-f").arg(path);
+            }
+        } else {
+            let orders = Orders { exact_text: true, instructions: false, attachments: true };
+            let dir = request_plugin::add(&mut plan, request, first, orders);
+            let plugin = plan.file(dir.join("omni-run.js"), PLUGIN);
+            push(&mut config, "plugin", &format!("file://{}", plugin.display()));
+        }
+        plan.env.push((CONFIG_VARIABLE.to_owned(), config.to_string().into()));
+        if request.resume.is_none() && !generic::has_option(&request.engine_args, &[TITLE]) {
+            let title: String =
+                first.display().as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+            let title: String = title.chars().take(TITLE_LENGTH).collect();
+            // With `=`: a title that begins with `-` would be an option.
+            plan.text_arg(format!("{TITLE}={title}"), format!("{TITLE}=<from the prompt>"));
+        }
+        generic::message(&mut plan, &self.spec, request, first, text)?;
         Ok(plan)
     }
 
     fn dialogue(&self, _plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
         Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure))
+    }
+}
+
+/// Adds a value to a list of the config, which the engine joins with the user's lists.
+fn push(config: &mut Value, key: &str, value: &str) {
+    let Some(object) = config.as_object_mut() else { return };
+    let list = object.entry(key).or_insert_with(|| json!([]));
+    if let Some(list) = list.as_array_mut() {
+        list.push(value.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_own_lists_stay() {
+        let mut config = json!({"plugin": ["mine"], "model": "a/b"});
+        push(&mut config, "plugin", "ours");
+        push(&mut config, "instructions", "i.md");
+        assert_eq!(
+            config,
+            json!({"plugin": ["mine", "ours"], "model": "a/b", "instructions": ["i.md"]})
+        );
     }
 }

@@ -1,11 +1,29 @@
-//! Pi: placeholder until the plugin recipes land.
+//! Pi. The display text on stdin; a plugin puts the block in front on the wire and the exact text in
+//! place of the one that the engine trims. Facts: seen on 0.73.1.
 
+use serde_json::Value;
+
+use super::dialogue::text_at;
+use super::request_plugin::Orders;
 use super::*;
 
 adapter!(
-    /// Pi.
+    /// The coding agent by Mario Zechner.
     Pi
 );
+
+/// The extension.
+const PLUGIN: &str = include_str!("plugins/pi.js");
+/// The user's own appended instructions: our flag suppresses the file, so it is passed as well.
+const OWN_INSTRUCTIONS: &str = "APPEND_SYSTEM.md";
+
+fn agent_dir(host: &Host) -> Option<PathBuf> {
+    host.dir("PI_CODING_AGENT_DIR").or_else(|| host.under_home(".pi/agent"))
+}
+
+fn read_json(path: &Path) -> Option<Value> {
+    serde_json::from_str(&read_config(path)?).ok()
+}
 
 impl Engine for Pi {
     fn id(&self) -> &EngineId {
@@ -24,9 +42,47 @@ impl Engine for Pi {
         AutoContext::build(snapshot, delivery)
     }
 
+    fn configured(&self, host: &Host) -> Configured {
+        let Some(dir) = agent_dir(host) else { return Configured::default() };
+        let settings = read_json(&dir.join("settings.json")).unwrap_or_default();
+        let model = text_at(&settings, &["defaultModel"]).map(str::to_owned);
+        let provider = text_at(&settings, &["defaultProvider"]);
+        // A model of the user's own, with the window that he gave it or the engine's default.
+        let models = read_json(&dir.join("models.json")).unwrap_or_default();
+        let own = provider
+            .and_then(|p| models["providers"][p]["models"].as_array())
+            .and_then(|list| list.iter().find(|m| text_at(m, &["id"]) == model.as_deref()));
+        let window = own.map(|m| m["contextWindow"].as_u64().unwrap_or(self.spec.default_window));
+        Configured { model, window }
+    }
+
+    fn survey(&self, host: &Host, _first: &FirstMessage) -> Survey {
+        let own = [Some(host.cwd.join(".pi")), agent_dir(host)]
+            .into_iter()
+            .flatten()
+            .map(|dir| dir.join(OWN_INSTRUCTIONS))
+            .find(|path| path.is_file());
+        Survey { own_files: own.into_iter().collect(), ..Survey::default() }
+    }
+
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
         let mut plan = generic::base(&self.spec, request, first)?;
-        generic::message(&mut plan, &self.spec, request, first, first.sent().to_text())?;
+        if first.auto().instructions().is_some() {
+            for file in &request.survey.own_files {
+                plan.arg("--append-system-prompt").arg(file);
+            }
+        }
+        let orders = Orders { exact_text: true, instructions: false, attachments: true };
+        let dir = request_plugin::add(&mut plan, request, first, orders);
+        let plugin = plan.file(dir.join("omni-run.js"), PLUGIN);
+        plan.arg("-e").arg(plugin);
+        generic::message(
+            &mut plan,
+            &self.spec,
+            request,
+            first,
+            first.display().as_str().to_owned(),
+        )?;
         Ok(plan)
     }
 

@@ -1,13 +1,15 @@
 //! Starting an engine: the request, the plan, the run folder, the one-shot loop, the receipt.
 
 mod answer_writer;
+mod describe;
 pub mod editor_socket;
 pub mod gate;
 mod keeper;
 pub mod ledger;
 pub mod one_shot;
 pub mod plan;
-mod plugin_reports;
+pub mod plugin_report;
+mod plugin_tail;
 pub mod prompt;
 pub mod pty;
 pub mod receipt;

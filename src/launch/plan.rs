@@ -1,6 +1,7 @@
 //! The launch plan: argv, environment, files, channels. Made by an adapter without touching
 //! anything; `--dry-run` prints it, `one_shot` carries it out.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -11,8 +12,10 @@ use crate::engines::{AttachmentChannel, InstructionChannel, MessageChannel};
 pub struct LaunchPlan {
     /// Absolute path of the program.
     pub program: PathBuf,
-    /// Its arguments; never text of docs.
+    /// Its arguments.
     pub args: Vec<OsString>,
+    /// What is shown and stored in place of an argument that carries text, by its index.
+    pub text_args: BTreeMap<usize, String>,
     /// Variables set on top of the inherited environment.
     pub env: Vec<(String, OsString)>,
     /// Variables taken out of it.
@@ -21,6 +24,9 @@ pub struct LaunchPlan {
     pub cwd: PathBuf,
     /// Files made in the run folder before the start.
     pub files: Vec<RunFile>,
+    /// A folder outside the run folder, for an engine that reads from certain places only. Made
+    /// 0700, and removed with the run folder.
+    pub outside: Option<PathBuf>,
     /// What the engine reads on standard input.
     pub stdin: StdinPlan,
     /// The engine's own id, where the launcher chose it.
@@ -131,10 +137,12 @@ impl LaunchPlan {
         LaunchPlan {
             program: program.to_owned(),
             args: Vec::new(),
+            text_args: BTreeMap::new(),
             env: Vec::new(),
             env_remove: Vec::new(),
             cwd: cwd.to_owned(),
             files: Vec::new(),
+            outside: None,
             stdin: StdinPlan::Null,
             engine_session: None,
             channels,
@@ -148,6 +156,21 @@ impl LaunchPlan {
     pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut LaunchPlan {
         self.args.push(arg.as_ref().to_owned());
         self
+    }
+
+    /// Adds an argument that carries text; `shown` stands for it wherever the plan is seen.
+    pub fn text_arg(&mut self, arg: impl Into<OsString>, shown: String) {
+        self.text_args.insert(self.args.len(), shown);
+        self.args.push(arg.into());
+    }
+
+    /// Program and arguments as they may be shown and stored: without text.
+    pub fn argv_without_text(&self) -> Vec<String> {
+        let args = self.args.iter().enumerate().map(|(at, arg)| match self.text_args.get(&at) {
+            Some(shown) => shown.clone(),
+            None => arg.to_string_lossy().into_owned(),
+        });
+        std::iter::once(self.program.to_string_lossy().into_owned()).chain(args).collect()
     }
 
     /// Adds a file of the run folder and returns its path.

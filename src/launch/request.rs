@@ -14,9 +14,11 @@ pub struct LaunchRequest {
     /// The program that was found, absolute.
     pub program: PathBuf,
     /// omni-run's own id of the session (UUID v7).
-    pub session: uuid::Uuid,
+    pub session: String,
     /// The session to go on with, by the engine's own id.
     pub resume: Option<String>,
+    /// On a resume: the mark by which the request plugin knows the session's first message.
+    pub first_message: Option<String>,
     /// Where the engine runs, absolute.
     pub cwd: PathBuf,
     /// As given; decides nothing but the engine's own option.
@@ -39,6 +41,8 @@ pub struct Survey {
     pub entries: Vec<OsString>,
     /// The user's own appended instructions, which ours must not displace.
     pub own_instructions: Option<String>,
+    /// Files of the user that our option would displace and that are passed as well.
+    pub own_files: Vec<PathBuf>,
     /// A list setting that an overlay must repeat, such as enabled plugins.
     pub own_list: Vec<String>,
     /// A JSON setting that an overlay must be merged into.

@@ -15,6 +15,9 @@ const LOCK: &str = ".lock";
 /// Left folders looked at in one start: keeps a start fast whatever piled up.
 const SWEEP_AT_MOST: usize = 64;
 
+/// Names the folder outside, so that a later start can remove it too.
+const OUTSIDE: &str = ".outside";
+
 /// A run folder while the launch lasts.
 #[derive(Debug)]
 pub struct RunFolder {
@@ -49,15 +52,22 @@ impl RunFolder {
     /// # Errors
     /// Names the file that could not be made.
     pub fn fill(&self, plan: &LaunchPlan) -> io::Result<()> {
+        if let Some(outside) = &plan.outside {
+            use std::os::unix::ffi::OsStrExt;
+            new_file(&self.path.join(OUTSIDE))?.write_all(outside.as_os_str().as_bytes())?;
+            crate::paths::create_private_dir(outside)?;
+            require_own(outside)?;
+        }
         for file in &plan.files {
-            self.make(&file.path, &file.contents)
+            self.make(&file.path, &file.contents, plan.outside.as_deref())
                 .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", file.path.display())))?;
         }
         Ok(())
     }
 
-    fn make(&self, path: &Path, contents: &RunContents) -> io::Result<()> {
-        let inside = path.starts_with(&self.path);
+    fn make(&self, path: &Path, contents: &RunContents, outside: Option<&Path>) -> io::Result<()> {
+        let inside =
+            path.starts_with(&self.path) || outside.is_some_and(|dir| path.starts_with(dir));
         match contents {
             RunContents::Dir => return crate::paths::create_private_dir(path),
             _ if !inside => return Err(io::Error::other("outside the run folder")),
@@ -78,8 +88,16 @@ impl RunFolder {
 impl Drop for RunFolder {
     fn drop(&mut self) {
         // What cannot be removed now is swept by a later start.
-        let _ = std::fs::remove_dir_all(&self.path);
+        remove(&self.path);
     }
+}
+
+fn remove(folder: &Path) {
+    use std::os::unix::ffi::OsStrExt;
+    if let Ok(outside) = std::fs::read(folder.join(OUTSIDE)) {
+        let _ = std::fs::remove_dir_all(Path::new(std::ffi::OsStr::from_bytes(&outside)));
+    }
+    let _ = std::fs::remove_dir_all(folder);
 }
 
 /// Takes files that the engine renewed inside an overlay back to its real folder: an engine that
@@ -139,7 +157,7 @@ fn sweep(parent: &Path) {
             continue;
         };
         if Flock::lock(lock, FlockArg::LockExclusiveNonblock).is_ok() {
-            let _ = std::fs::remove_dir_all(entry.path());
+            remove(&entry.path());
         }
     }
 }

@@ -1,1 +1,18 @@
-//! Projects.
+//! Projects: which folder a run belongs to, and what is kept about its docs (order and flags).
+//!
+//! Nothing here is written into a project but by the docs commands, and then only below
+//! `.claude/docs`. What of the docs goes into a first message is `context`'s business.
+
+pub mod docs;
+mod docs_dir;
+pub mod flags;
+pub mod names;
+pub mod registry;
+pub mod resolve;
+
+pub use docs::{Bucket, DocsError};
+pub use registry::{Project, RegistryError};
+pub use resolve::{Ask, Resolution, Resolved, resolve};
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,36 @@
-//! The store.
+//! What is kept of each session: one SQLite file in the data folder, and a spool of plain files for
+//! the times when that file can't be written.
+//!
+//! The only text that gets in is what the user typed ([`DisplayText`](crate::context::DisplayText))
+//! and what the engine answered. The block can't: no type that holds it is named in this folder.
+//! A failed record never costs the run: [`Recorder`] turns every error into one warning.
+
+pub mod backup;
+mod error;
+pub mod lock;
+mod path_text;
+mod record;
+mod recorder;
+mod rows;
+mod schema;
+mod signal;
+mod spool;
+mod store;
+
+pub use error::StoreError;
+pub use lock::{LockError, RunLock};
+pub use record::{
+    Message, NewSession, Outcome, Role, SessionEnd, SessionFilter, SessionId, SessionMode,
+    SessionRow, UnixMs,
+};
+pub use recorder::Recorder;
+pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use signal::ignore_file_size_signal;
+pub use store::Store;
+
+pub(crate) use lock::hex;
+pub(crate) use path_text::{path_from_sql, path_to_sql};
+pub(crate) use rows::json;
+
+#[cfg(test)]
+mod tests;

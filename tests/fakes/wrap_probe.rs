@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use omni_run::context::first_message::DisplayText;
 use omni_run::launch::editor_socket::{EDITOR_SUBCOMMAND, EditorPlan, helper_main};
-use omni_run::launch::gate::{EditorReply, Effect, GateEvent, Gatekeeper, TimerId};
-use omni_run::launch::wrapped::{Hooks, OpenGate, WrappedPlan, run};
+use omni_run::launch::gate::{EditorReply, Effect, GateEvent, Gatekeeper, OpenGate, TimerId};
+use omni_run::launch::wrapped::{Hooks, WrappedPlan, run};
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().skip(1).collect();

@@ -1,7 +1,27 @@
-//! The integration tests: one binary, for one link.
+//! The program as its users run it: commands, launches with small script engines, the field cases.
+//! The real engines are in `tests/real`.
 
 #[path = "../support/pty_driver.rs"]
 mod pty_driver;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod bad_input;
+mod compile_fail;
+mod docs_cmd;
+mod docs_names;
+mod engines_cmd;
+mod help;
+mod launch;
+mod launch_cron;
+mod launch_ends;
+mod launch_store;
+mod profile_cmd;
+mod project_cmd;
+mod readme;
+mod script_engine;
+mod sessions_cmd;
+mod tidy;
 mod wrapped;
 mod wrapped_end;
 mod wrapped_gate;

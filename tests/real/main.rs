@@ -1,2 +1,10 @@
-//! Skeleton.
-fn main() {}
+//! The tests that run the real engines; `tests/real/install` gets them. The stand-in for Cursor
+//! and the test bed itself are tried here as well.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod bed;
+mod cursor_stand_in;
+mod smoke;
+mod wire;

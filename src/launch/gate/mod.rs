@@ -1,89 +1,114 @@
-//! The gate: decides about the first message while the engine's own interface runs. What goes in
+//! The gate: between the user's keys and the engine until the first message is through. What goes in
 //! and out is here; it does no IO and reads no clock.
 
 use std::time::{Duration, Instant};
 
-use crate::context::first_message::DisplayText;
+use crate::context::DisplayText;
 
-/// What the session loop tells the gate.
+/// What happens around the gate.
 #[derive(Debug)]
 pub enum GateEvent<'a> {
-    /// The user's terminal sent these. The loop has not forwarded them: the gate does.
+    /// The user's terminal sent these.
     UserBytes(&'a [u8]),
-    /// The engine wrote these. The terminal already has them.
+    /// The engine painted these; they are on the terminal already.
     EngineBytes(&'a [u8]),
-    /// The engine opened the external editor on a file with this text.
+    /// The engine started the editor helper on this text; it waits for an [`EditorReply`].
     EditorCalled {
-        /// The file's text.
+        /// The composer's text.
         text: String,
     },
-    /// The editor has ended.
+    /// The helper has ended.
     EditorReturned,
-    /// A request plugin reported.
+    /// The request plugin said something.
     PluginReport(PluginReport),
-    /// A timer has run out.
+    /// A timer that the gate set.
     Timer(TimerId),
-    /// The terminal has another size.
+    /// The window has another size.
     Resized {
-        /// Lines.
+        /// Rows.
         rows: u16,
         /// Columns.
         cols: u16,
     },
 }
 
-/// What the session loop is to do, in order.
-#[derive(Debug, PartialEq, Eq)]
+/// What the loop around the gate must do, in this order.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Write these to the engine.
+    /// Write these bytes to the engine's terminal.
     ToEngine(Vec<u8>),
-    /// Start a timer, or start it anew.
+    /// Start this timer anew.
     SetTimer {
         /// Which.
         id: TimerId,
-        /// From now.
+        /// How long.
         after: Duration,
     },
-    /// Stop a timer.
+    /// Forget this timer.
     CancelTimer(TimerId),
-    /// Store the operator row; durable before any later effect is carried out.
+    /// Store what the user typed; durable before any later effect is carried out.
     Record(DisplayText),
-    /// The answer to the waiting editor helper.
+    /// Answer the waiting editor helper.
     EditorReply(EditorReply),
-    /// From here on a plain copy loop.
+    /// The gate is through: from here on a plain copy loop.
     Done,
-    /// One line on stderr after the engine's end.
+    /// One line for the user, on stderr after the engine's end.
     Note(String),
 }
 
-/// A timer of the gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Names a timer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimerId(pub u8);
 
-/// A line of a request plugin's receipt file.
+/// What a request plugin reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginReport {
-    /// What happened: `raw`, `acted`, …
+    /// `raw`: the typed text of the first message; `acted`: the block is on the wire.
     pub event: String,
-    /// The text that belongs to it.
+    /// The text, with `raw`.
     pub text: Option<String>,
 }
 
-/// What the editor helper is to do.
+/// What the editor helper does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditorReply {
-    /// Run the user's own editor on the file.
+    /// It opens the user's own editor.
     RunUsersEditor,
-    /// Write this into the file and end.
+    /// It writes this into the file and ends.
     Write(String),
-    /// End; the file stays as it is.
+    /// It ends and leaves the file as it is.
     Leave,
 }
 
-/// The gate as the session loop sees it.
+/// A gate.
 pub trait Gatekeeper {
-    /// Takes an event at a time; the effects are carried out in order.
+    /// Takes one event. `now` never goes back.
     fn event(&mut self, event: GateEvent<'_>, now: Instant) -> Vec<Effect>;
-    /// Nothing is left to decide.
+
+    /// Whether the first message is through.
     fn is_done(&self) -> bool;
+}
+
+/// A gate that is through from the start.
+#[derive(Debug, Default)]
+pub struct OpenGate;
+
+impl Gatekeeper for OpenGate {
+    fn event(&mut self, event: GateEvent<'_>, _now: Instant) -> Vec<Effect> {
+        match event {
+            GateEvent::UserBytes(bytes) => vec![Effect::ToEngine(bytes.to_vec())],
+            GateEvent::EditorCalled { .. } => {
+                vec![Effect::EditorReply(EditorReply::RunUsersEditor)]
+            }
+            GateEvent::EngineBytes(_)
+            | GateEvent::EditorReturned
+            | GateEvent::PluginReport(_)
+            | GateEvent::Timer(_)
+            | GateEvent::Resized { .. } => Vec::new(),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        true
+    }
 }

@@ -14,10 +14,9 @@ use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use super::editor_socket::EditorPlan;
-use super::gate::{Effect, GateEvent, Gatekeeper};
+use super::gate::Gatekeeper;
 use super::keeper::{Keeper, Report, Start};
 use super::pty::Pty;
 use super::terminal::Terminal;
@@ -92,20 +91,6 @@ impl WrappedOutcome {
             (None, None) => 1,
         };
         u8::try_from(code & 0xff).unwrap_or(1)
-    }
-}
-
-/// A gate that is open from the start: plain pass-through, for a resumed session or `--no-docs`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OpenGate;
-
-impl Gatekeeper for OpenGate {
-    fn event(&mut self, _: GateEvent<'_>, _: Instant) -> Vec<Effect> {
-        Vec::new()
-    }
-
-    fn is_done(&self) -> bool {
-        true
     }
 }
 

@@ -20,7 +20,7 @@ use crate::engines::EngineEnd;
 use crate::launch::editor_socket::{EditorEvent, EditorSocket};
 use crate::launch::gate::{EditorReply, Effect, GateEvent, Gatekeeper};
 use crate::launch::keeper::{Keeper, Report};
-use crate::launch::plugin_reports::PluginReports;
+use crate::launch::plugin_tail::PluginTail;
 use crate::launch::pty::Pty;
 use crate::launch::terminal::Terminal;
 
@@ -59,7 +59,7 @@ struct Session<'a> {
     armed: bool,
     hooks: Hooks<'a>,
     editor: Option<EditorSocket>,
-    plugin: Option<PluginReports>,
+    plugin: Option<PluginTail>,
     clock: Clock,
     resized: Instant,
     /// Since when type-ahead waits for the end of line mode.
@@ -116,7 +116,7 @@ pub(super) async fn run(
         gate,
         hooks,
         editor: plan.editor.as_ref().map(EditorSocket::listen).transpose()?,
-        plugin: plan.plugin_receipt.clone().map(PluginReports::new),
+        plugin: plan.plugin_receipt.clone().map(PluginTail::new),
         clock: Clock::default(),
         resized: now,
         held_since: None,
@@ -327,7 +327,7 @@ impl Session<'_> {
                 Due::Resize => self.resize(now),
                 Due::Signal(signal) => drop(killpg(self.group, signal)),
                 Due::Plugin => {
-                    let reports = self.plugin.as_mut().map(PluginReports::look);
+                    let reports = self.plugin.as_mut().map(PluginTail::look);
                     for report in reports.into_iter().flatten() {
                         self.tell_gate(GateEvent::PluginReport(report));
                     }

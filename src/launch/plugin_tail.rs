@@ -13,15 +13,15 @@ const MOST: u64 = 8 << 20;
 
 /// The reading end.
 #[derive(Debug)]
-pub(super) struct PluginReports {
+pub(super) struct PluginTail {
     path: PathBuf,
     read: u64,
     partial: Vec<u8>,
 }
 
-impl PluginReports {
-    pub(super) fn new(path: PathBuf) -> PluginReports {
-        PluginReports { path, read: 0, partial: Vec::new() }
+impl PluginTail {
+    pub(super) fn new(path: PathBuf) -> PluginTail {
+        PluginTail { path, read: 0, partial: Vec::new() }
     }
 
     /// The reports that were added since the last look. Lines that are none are passed over.
@@ -61,7 +61,7 @@ mod tests {
     fn lines_are_reported_once_and_whole() {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("receipt");
-        let mut reports = PluginReports::new(path.clone());
+        let mut reports = PluginTail::new(path.clone());
         assert!(reports.look().is_empty(), "no file yet");
         let mut file = File::create(path).expect("create");
         file.write_all(b"{\"event\":\"raw\",\"text\":\"hi\"}\nnoise\n{\"event\":").expect("write");

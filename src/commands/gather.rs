@@ -1,0 +1,227 @@
+//! The questions that a launch asks before it starts: prompt, project, folder, attachments, policy.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use crate::cli::RunArgs;
+use crate::config::SecretsPolicy;
+use crate::context::{ContextSnapshot, DisplayText, SnapshotRequest, Switches, secrets};
+use crate::engines::EngineSpec;
+use crate::engines::catalogue::version_key;
+use crate::error::{ExitKind, Failure, did_you_mean};
+use crate::launch::prompt::{self, PromptSources};
+use crate::paths::Paths;
+use crate::project::{Ask, Resolution, Resolved, resolve};
+use crate::session::{SessionRow, Store};
+use crate::ui::Ui;
+
+/// Turns the inline text and the catalogue off, when it is exactly `1` (S43).
+const KILL_SWITCH: &str = "AMC_DISABLE_DOCS_INJECTION";
+
+/// The failure for a first word that names no engine.
+pub(super) fn unknown_engine<'a>(
+    wanted: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Failure {
+    let near = did_you_mean(wanted, known.clone());
+    let failure = Failure::new(
+        ExitKind::Usage,
+        format!("`{}` is no engine and no command", crate::ui::one_line(wanted)),
+    );
+    let failure = match near.first() {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure,
+    };
+    failure.hint(format!("engines: {}", known.collect::<Vec<_>>().join(", ")))
+}
+
+/// The prompt from wherever the command line says.
+pub(super) fn read_prompt(args: &RunArgs, paths: &Paths, ui: Ui) -> Result<DisplayText, Failure> {
+    let argument = args.prompt_option.clone().or_else(|| args.prompt.clone());
+    let sources =
+        PromptSources { argument, file: args.prompt_file.clone(), wait_for_stdin: args.stdin };
+    let nothing_given =
+        sources.argument.is_none() && sources.file.is_none() && !sources.wait_for_stdin;
+    if nothing_given && std::io::stdin().is_terminal() {
+        return Err(Failure::new(ExitKind::BadPrompt, "there is no prompt")
+            .hint("give it as an argument, with --prompt-file FILE, or on standard input"));
+    }
+    prompt::read(&sources, &rejected(paths), ui)
+}
+
+/// Where prompts are kept that could not be sent.
+fn rejected(paths: &Paths) -> PathBuf {
+    paths.data.join("rejected-prompts")
+}
+
+/// A failure before the session is recorded: the prompt is kept in a file that the message names.
+pub(super) fn keep_prompt(failure: Failure, display: &DisplayText, paths: &Paths) -> Failure {
+    match prompt::keep_bytes(display.as_str().as_bytes(), &rejected(paths)) {
+        Ok(path) => failure.hint(format!("what you typed is kept in {}", path.display())),
+        Err(error) => failure.hint(format!("what you typed could not be kept: {error}")),
+    }
+}
+
+/// S92: an untried version starts, with one warning.
+pub(super) fn warn_untried(ui: Ui, spec: &EngineSpec, version: Option<&str>) {
+    let Some(version) = version else { return };
+    let (key, tried) = (version_key(version), &spec.tried);
+    let below = !tried.from.is_empty() && key < version_key(&tried.from);
+    let above = !tried.to.is_empty() && key > version_key(&tried.to);
+    if below || above {
+        ui.warning(&format!(
+            "{}: {version} is outside the versions that omni-run was tried with ({} to {})",
+            spec.name, tried.from, tried.to
+        ));
+    }
+}
+
+/// A session to go on with.
+pub(super) struct Resumed {
+    pub(super) row: SessionRow,
+    /// Its first message carried a block or attachments.
+    pub(super) had_block: bool,
+    /// The plugin's mark of that message.
+    pub(super) first_message: Option<String>,
+}
+
+impl Resumed {
+    fn read(store: &Store, prefix: &str) -> Result<Resumed, Failure> {
+        let row = store.session_by_prefix(prefix)?;
+        let receipt = store.receipt(row.id)?.unwrap_or_default();
+        // What a resumed session's own receipt says is about its later message; it repeats the mark.
+        let first_message = receipt["first_message"].as_str().map(str::to_owned);
+        let had_block = receipt["context"]["block_bytes"].as_u64().unwrap_or(1) > 0;
+        Ok(Resumed { row, had_block, first_message })
+    }
+}
+
+/// The project, and the session to go on with.
+pub(super) fn look_up(
+    args: &RunArgs,
+    paths: &Paths,
+    here: &Path,
+) -> Result<(Resolution, Option<Resumed>), Failure> {
+    let store = Store::open_reading(paths);
+    let resume = match &args.resume {
+        None => None,
+        Some(prefix) => {
+            let store = store.as_ref().map_err(|e| {
+                Failure::new(ExitKind::NotFound, format!("no session can be looked up: {e}"))
+            })?;
+            Some(Resumed::read(store, prefix)?)
+        }
+    };
+    let named = args.project.as_ref().map(std::ffi::OsString::from).or_else(|| {
+        // A session goes on in its own project.
+        resume.as_ref().and_then(|r| r.row.project_root.clone()).map(Into::into)
+    });
+    let ask = Ask { named: named.as_deref(), cwd: here, home: paths.home.as_deref() };
+    Ok((resolve(ask, store.as_ref())?, resume))
+}
+
+/// The current folder; `/` when it was deleted under us, so that nothing is guessed from it.
+pub(super) fn current_dir() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
+}
+
+/// Where the engine runs: `--cwd`; else the resumed session's; else here if inside the project; else
+/// the project folder (S50).
+pub(super) fn working_dir(
+    args: &RunArgs,
+    here: &Path,
+    project: Option<&Resolved>,
+    resume: Option<&SessionRow>,
+) -> Result<PathBuf, Failure> {
+    let root = project.and_then(|p| p.root.as_deref());
+    let real_here = here.canonicalize().unwrap_or_else(|_| here.to_owned());
+    let dir = match (&args.cwd, resume, root) {
+        (Some(dir), _, _) => here.join(dir),
+        (None, Some(row), _) => row.cwd.clone(),
+        (None, None, Some(root)) if !real_here.starts_with(root) => root.to_owned(),
+        (None, None, _) => here.to_owned(),
+    };
+    if !dir.is_dir() {
+        let message = format!("the folder {} is not there", dir.display());
+        return Err(Failure::new(ExitKind::NotFound, message).hint("name one with --cwd DIR"));
+    }
+    Ok(dir)
+}
+
+/// What this launch wants injected. A resumed session got its block with its first message; its
+/// instructions go along again.
+pub(super) fn switches(
+    args: &RunArgs,
+    profile: bool,
+    project: Option<&Resolved>,
+    resumed: bool,
+) -> Switches {
+    let killed = std::env::var_os(KILL_SWITCH).is_some_and(|value| value == "1");
+    let is_virtual = project.is_some_and(|p| p.virtual_);
+    Switches {
+        inline: !args.no_docs && !killed && !is_virtual && !resumed,
+        attachments: !args.no_attach && !resumed,
+        instructions: !args.no_instructions && !is_virtual,
+        profile: profile && !args.no_profile && !is_virtual && !resumed,
+    }
+}
+
+/// The `--attach` files, absolute and there.
+pub(super) fn attach_paths(args: &RunArgs, here: &Path) -> Result<Vec<PathBuf>, Failure> {
+    args.attach
+        .iter()
+        .map(|file| {
+            let path = here.join(file);
+            let found = std::fs::metadata(&path).map_err(|e| e.to_string()).and_then(|meta| {
+                if meta.is_file() { Ok(()) } else { Err("is not a file".to_owned()) }
+            });
+            found.map(|()| path).map_err(|why| {
+                Failure::new(ExitKind::NotFound, format!("--attach {}: {why}", file.display()))
+            })
+        })
+        .collect()
+}
+
+/// What to read, as far as project and folders decide it.
+pub(super) fn snapshot_request(
+    paths: &Paths,
+    project: Option<&Resolved>,
+    cwd: &Path,
+) -> SnapshotRequest {
+    SnapshotRequest {
+        project_root: project.and_then(|p| p.root.clone()),
+        cwd: cwd.to_owned(),
+        order: project.map(|p| p.order.clone()).unwrap_or_default(),
+        instruction_names: project.map(|p| p.instructions.clone()).unwrap_or_default(),
+        custom_instructions: Some(paths.config.join("instructions.md")),
+        profile: Some(paths.config.join("profile.md")),
+        ..SnapshotRequest::default()
+    }
+}
+
+/// Secrets in what would be sent: said by name and line, or a refusal (S72).
+pub(super) fn check_secrets(
+    snapshot: &ContextSnapshot,
+    policy: SecretsPolicy,
+    display: &DisplayText,
+    paths: &Paths,
+    ui: Ui,
+) -> Result<(), Failure> {
+    if policy == SecretsPolicy::Off {
+        return Ok(());
+    }
+    let found: Vec<String> = secrets::scan(snapshot)
+        .into_iter()
+        .map(|(name, line, kind)| format!("{name}, line {line}: looks like {kind}"))
+        .collect();
+    if policy == SecretsPolicy::Deny && !found.is_empty() {
+        let failure =
+            Failure::new(ExitKind::Refused, format!("secrets in docs: {}", found.join("; ")))
+                .hint("take them out, or set `secrets = \"warn\"` in config.toml");
+        return Err(keep_prompt(failure, display, paths));
+    }
+    for line in found {
+        ui.warning(&line);
+    }
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! `omni-run sessions`: what was typed, what came back, what was delivered. The block is nowhere in
+//! the store, so nothing here can show a byte of it.
+
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+
+use super::{here, own_paths, print, print_json, table};
+use crate::cli::{SessionsAction, SessionsArgs};
+use crate::context::figures;
+use crate::error::Failure;
+use crate::paths::Paths;
+use crate::session::{
+    Message, Role, SessionFilter, SessionId, SessionRow, Store, StoreError, UnixMs,
+};
+use crate::ui::{Ui, one_line, printable_lines};
+
+/// Columns of the first words in a list.
+const FIRST_WORDS: usize = 60;
+/// Digits of an id that say its millisecond; the least that a list shows.
+const SHORTEST_ID: usize = 13;
+/// How many sessions are listed unless told.
+const LISTED: usize = 20;
+
+/// Carries the command out.
+pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> {
+    let paths = own_paths();
+    let ls = SessionsAction::Ls { project: None, engine: None, limit: LISTED, json: false };
+    match args.action.unwrap_or(ls) {
+        SessionsAction::Ls { project, engine, limit, json } => {
+            let limit = Some(u32::try_from(limit).unwrap_or(u32::MAX));
+            let (project, unknown) = project_id(&paths, project, ui);
+            let rows = match Store::open_reading(&paths) {
+                Err(StoreError::Missing { .. }) => Vec::new(),
+                store => store?.sessions(&SessionFilter { project, engine, limit })?,
+            };
+            match unknown {
+                // A project that was removed still has sessions.
+                Some(failure) if rows.is_empty() => Err(failure),
+                _ => ls_rows(&rows, json, ui),
+            }
+        }
+        SessionsAction::Show { session, json } => {
+            let store = match Store::open_reading(&paths) {
+                Err(StoreError::Missing { .. }) => {
+                    return Err(StoreError::UnknownSession { prefix: session }.into());
+                }
+                store => store?,
+            };
+            show(&store, &session, json, ui)
+        }
+    }
+}
+
+/// The id that a `--project` stands for; with the failure where there is no such project.
+fn project_id(paths: &Paths, named: Option<String>, ui: Ui) -> (Option<String>, Option<Failure>) {
+    let Some(named) = named else { return (None, None) };
+    match here::look_up(paths, Some(&named), ui) {
+        Ok(Some(project)) => (project.id.or(Some(named)), None),
+        Ok(None) => (Some(named), None),
+        Err(failure) => (Some(named), Some(failure)),
+    }
+}
+
+fn ls_rows(sessions: &[SessionRow], as_json: bool, ui: Ui) -> Result<ExitCode, Failure> {
+    if as_json {
+        let values = sessions.iter().map(|row| {
+            let mut value = row_value(row);
+            value.insert("first_words".into(), row.first_words.as_str().into());
+            Value::from(value)
+        });
+        return print_json(ui, &values.collect());
+    }
+    if sessions.is_empty() {
+        ui.status("no sessions");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let digits = unique_length(sessions);
+    let headings = ["ID", "WHEN", "ENGINE", "PROJECT", "OUTCOME", "TYPED"];
+    let mut rows = vec![headings.map(str::to_owned).to_vec()];
+    rows.extend(sessions.iter().map(|row| {
+        vec![
+            row.id.to_string()[..digits].to_owned(),
+            local_time(row.started_at),
+            row.engine.clone(),
+            row.project.clone().unwrap_or_else(|| "-".to_owned()),
+            outcome(row),
+            first_words(&row.first_words),
+        ]
+    }));
+    print(ui, &table::table(&rows, &[]))
+}
+
+/// How many characters of the ids tell the listed sessions apart.
+fn unique_length(sessions: &[SessionRow]) -> usize {
+    let mut ids: Vec<String> = sessions.iter().map(|row| row.id.to_string()).collect();
+    ids.sort();
+    let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let needed = ids.windows(2).map(|pair| common(&pair[0], &pair[1]) + 1).max().unwrap_or(0);
+    needed.clamp(SHORTEST_ID, 36)
+}
+
+fn first_words(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = one_line(&words.join(" "));
+    if line.chars().count() <= FIRST_WORDS {
+        return line;
+    }
+    line.chars().take(FIRST_WORDS - 1).chain(['…']).collect()
+}
+
+fn outcome(row: &SessionRow) -> String {
+    match (row.signal, row.exit_code) {
+        (Some(signal), _) => format!("{}, signal {signal}", row.outcome.as_str()),
+        (None, Some(code)) if code != 0 => format!("{}, code {code}", row.outcome.as_str()),
+        (None, _) => row.outcome.as_str().to_owned(),
+    }
+}
+
+/// A moment as the person's clock showed it.
+fn local_time(ms: UnixMs) -> String {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(moment) => {
+            let local = moment.to_zoned_datetime(jiff::tz::TimeZone::system());
+            local.strftime("%Y-%m-%d %H:%M:%S").to_string()
+        }
+        Err(_) => ms.to_string(),
+    }
+}
+
+fn row_value(row: &SessionRow) -> Map<String, Value> {
+    let value = json!({
+        "id": row.id.to_string(),
+        "engine": row.engine,
+        "model": row.model,
+        "project": row.project,
+        "project_folder": row.project_root.as_ref().map(|folder| folder.to_string_lossy()),
+        "cwd": row.cwd.to_string_lossy(),
+        "mode": row.mode.as_str(),
+        "outcome": row.outcome.as_str(),
+        "exit_code": row.exit_code,
+        "signal": row.signal,
+        "started_at": row.started_at,
+        "ended_at": row.ended_at,
+    });
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn show(store: &Store, prefix: &str, as_json: bool, ui: Ui) -> Result<ExitCode, Failure> {
+    let row = store.session_by_prefix(prefix)?;
+    let messages = store.messages(row.id)?;
+    let receipt = store.receipt(row.id)?;
+    if as_json {
+        let mut value = row_value(&row);
+        value.insert("engine_session".into(), json!(row.engine_session_id));
+        value.insert("argv".into(), json!(row.argv));
+        let messages = messages.iter().map(|message| {
+            json!({
+                "role": message.role.as_str(),
+                "text": message.text,
+                "created_at": message.created_at,
+            })
+        });
+        value.insert("messages".into(), messages.collect());
+        value.insert("receipt".into(), receipt.unwrap_or_default());
+        return print_json(ui, &Value::from(value));
+    }
+    let mut text = head(&row, row.id);
+    for message in &messages {
+        text.push_str(&message_text(message));
+    }
+    if let Some(receipt) = receipt {
+        text.push_str(&format!("\n--- delivered\n{}", receipt_text(&receipt)));
+    }
+    print(ui, &text)
+}
+
+fn head(row: &SessionRow, id: SessionId) -> String {
+    let none = || "-".to_owned();
+    let place = row.project_root.as_deref().map(here::shown);
+    let lines = [
+        ("session", id.to_string()),
+        ("engine", row.engine.clone()),
+        ("model", row.model.clone().unwrap_or_else(|| "the engine's own choice".to_owned())),
+        ("project", row.project.clone().or(place).unwrap_or_else(none)),
+        ("cwd", here::shown(&row.cwd)),
+        ("started", local_time(row.started_at)),
+        ("ended", row.ended_at.map_or_else(none, local_time)),
+        ("outcome", outcome(row)),
+        ("engine's id", row.engine_session_id.clone().unwrap_or_else(none)),
+        ("command", row.argv.join(" ")),
+    ];
+    let rows: Vec<Vec<String>> =
+        lines.into_iter().map(|(key, value)| vec![format!("{key}:"), value]).collect();
+    table::table(&rows, &[])
+}
+
+fn message_text(message: &Message) -> String {
+    let who = match message.role {
+        Role::Operator => "you typed",
+        Role::Engine => "the engine answered",
+    };
+    let text = printable_lines(&message.text);
+    format!("\n--- {who}\n{}\n", text.trim_end_matches('\n'))
+}
+
+/// The receipt in a few lines. Fields that an older or newer omni-run did not write are left out.
+fn receipt_text(receipt: &Value) -> String {
+    let mut text = String::new();
+    let mut line = |line: String| {
+        text.push_str(&one_line(&line));
+        text.push('\n');
+    };
+    let word = |value: &Value| value.as_str().map(str::to_owned);
+    let context = &receipt["context"];
+    if let (Some(used), Some(budget)) = (context["used"].as_u64(), context["budget"].as_u64()) {
+        let (used, budget) = (figures::bytes(used), figures::bytes(budget));
+        line(format!("docs and instructions: {used} of {budget}"));
+    }
+    if let Some(hash) = word(&context["block_hash"]).filter(|hash| !hash.is_empty()) {
+        let bytes = context["block_bytes"].as_u64().unwrap_or(0);
+        line(format!("block: {}, SHA-256 {hash}", figures::bytes(bytes)));
+    }
+    for doc in [&context["docs"], &context["attach"]].into_iter().filter_map(Value::as_array) {
+        for doc in doc {
+            let (Some(name), Some(state)) = (word(&doc["name"]), word(&doc["state"])) else {
+                continue;
+            };
+            let reason = word(&doc["reason"]).map_or(String::new(), |why| format!(": {why}"));
+            line(format!("  {name}: {}{reason}", state.replace('_', " ")));
+        }
+    }
+    let channels = &receipt["channels"];
+    for (what, key) in
+        [("message", "message"), ("instructions", "instructions"), ("attachments", "attachments")]
+    {
+        if let Some(channel) = word(&channels[key]) {
+            line(format!("channel of {what}: {channel}"));
+        }
+    }
+    if let Some(version) = word(&receipt["engine_version"]) {
+        line(format!("engine version: {version}"));
+    }
+    line(format!(
+        "verified: {}",
+        word(&receipt["verified"]).unwrap_or_else(|| "not known".to_owned())
+    ));
+    for complaint in receipt["complaints"].as_array().into_iter().flatten().filter_map(word) {
+        line(format!("complaint: {complaint}"));
+    }
+    text
+}

@@ -1,0 +1,234 @@
+//! What is said about a session: when it begins, when it ends, and as it is read back. Types only.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::context::DisplayText;
+
+/// Milliseconds since 1970, UTC.
+pub type UnixMs = i64;
+
+/// The id of a session: a UUID v7, so that ids sort by start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SessionId(Uuid);
+
+impl SessionId {
+    /// A new id for now.
+    pub fn generate() -> SessionId {
+        SessionId(Uuid::now_v7())
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+impl From<SessionId> for String {
+    fn from(id: SessionId) -> String {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for SessionId {
+    type Error = uuid::Error;
+
+    fn try_from(text: String) -> Result<SessionId, uuid::Error> {
+        text.parse()
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<SessionId, uuid::Error> {
+        Uuid::parse_str(text).map(SessionId)
+    }
+}
+
+/// A closed set of words that a column holds.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// The word in the column.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word,)* }
+            }
+
+            /// From the word in the column.
+            pub fn parse(word: &str) -> Option<$name> {
+                match word { $($word => Some($name::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+words! {
+    /// The way the engine was run (SPEC section 6).
+    SessionMode {
+        /// Pipes, one answer.
+        OneShot = "one_shot",
+        /// The engine's TUI with a first message.
+        Prompted = "prompted",
+        /// The engine's TUI as it is.
+        Wrapped = "wrapped",
+    }
+}
+
+words! {
+    /// What became of a session.
+    Outcome {
+        /// Not ended, or omni-run died before it could say so.
+        Running = "running",
+        /// The engine ended with code 0.
+        Ok = "ok",
+        /// The engine ended otherwise.
+        Failed = "failed",
+        /// The time-out ended it.
+        TimedOut = "timed_out",
+        /// The engine did not start.
+        NotStarted = "not_started",
+    }
+}
+
+words! {
+    /// Who wrote a message.
+    Role {
+        /// The user: display text.
+        Operator = "operator",
+        /// The engine: its final text.
+        Engine = "engine",
+    }
+}
+
+/// A session that is about to start.
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    /// Its id.
+    pub id: SessionId,
+    /// The engine's id.
+    pub engine: String,
+    /// The model, where one was asked for.
+    pub model: Option<String>,
+    /// The project's id, where it is registered or virtual.
+    pub project: Option<String>,
+    /// The project's folder.
+    pub project_root: Option<PathBuf>,
+    /// Where the engine runs.
+    pub cwd: PathBuf,
+    /// How it runs.
+    pub mode: SessionMode,
+    /// The engine's program and arguments. An argument that is, or ends with, the display text is
+    /// stored as `<text>`.
+    pub argv: Vec<String>,
+    /// When.
+    pub started_at: UnixMs,
+    /// What the user typed.
+    pub display: DisplayText,
+}
+
+/// What stands in a stored argv for an argument that carried the message.
+const TEXT_MARK: &str = "<text>";
+
+impl NewSession {
+    /// The argv as it is stored. The launch plan keeps text out of argv or marks it; this is the
+    /// second door: small first messages may ride in one argument, with the block in front (S26).
+    pub(super) fn argv_without_text(&self) -> Vec<&str> {
+        let display = self.display.as_str();
+        let after_block = format!("\n\n{display}");
+        let carries = |argument: &str| {
+            !display.is_empty() && (argument == display || argument.ends_with(&after_block))
+        };
+        self.argv.iter().map(|a| if carries(a) { TEXT_MARK } else { a.as_str() }).collect()
+    }
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionEnd {
+    /// When.
+    pub ended_at: UnixMs,
+    /// The engine's exit code.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The engine's own id of the session, for its resume.
+    pub engine_session_id: Option<String>,
+    /// The engine's final text, where it gives one.
+    pub reply: Option<String>,
+    /// What was delivered: names, figures and hashes.
+    pub receipt: Option<serde_json::Value>,
+}
+
+/// A session as it is read back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionRow {
+    /// Its id.
+    pub id: SessionId,
+    /// The engine's id.
+    pub engine: String,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// The project's id.
+    pub project: Option<String>,
+    /// The project's folder.
+    pub project_root: Option<PathBuf>,
+    /// Where the engine ran.
+    pub cwd: PathBuf,
+    /// How it ran.
+    pub mode: SessionMode,
+    /// The engine's own id of the session.
+    pub engine_session_id: Option<String>,
+    /// Program and arguments, without text.
+    pub argv: Vec<String>,
+    /// Start.
+    pub started_at: UnixMs,
+    /// End.
+    pub ended_at: Option<UnixMs>,
+    /// The engine's exit code.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The head of the first operator message, at most 200 characters, for lists.
+    pub first_words: String,
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Its place in the session, from 1.
+    pub seq: i64,
+    /// Who wrote it.
+    pub role: Role,
+    /// The text.
+    pub text: String,
+    /// When.
+    pub created_at: UnixMs,
+}
+
+/// Which sessions to list, newest first.
+#[derive(Debug, Clone, Default)]
+pub struct SessionFilter {
+    /// Only this project's.
+    pub project: Option<String>,
+    /// Only this engine's.
+    pub engine: Option<String>,
+    /// At most so many.
+    pub limit: Option<u32>,
+}
