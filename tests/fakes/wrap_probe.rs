@@ -1,7 +1,8 @@
 //! Runs a command wrapped: what the tests of the terminal side drive, and what the bench compares
 //! with the bare command.
 //!
-//! `wrap-probe PROGRAM ARGS…`. `WRAP_PROBE_NOTES=FILE` gets the outcome as JSON.
+//! `wrap-probe PROGRAM ARGS…`. `WRAP_PROBE_NOTES=FILE` gets the outcome as JSON,
+//! `WRAP_PROBE_PID=FILE` the process id.
 //! `WRAP_PROBE_GATE`: unset, an open gate; `editor`, a naive gate that takes the first Enter for a
 //! message and sends it by the editor; `armed`, one that passes everything on and is never done; `panic`, one
 //! with a fault.
@@ -20,6 +21,9 @@ fn main() -> ExitCode {
     let Some((program, args)) = args.split_first() else { return ExitCode::from(2) };
     if program == EDITOR_SUBCOMMAND {
         return helper_main(args);
+    }
+    if let Some(file) = std::env::var_os("WRAP_PROBE_PID") {
+        std::fs::write(file, std::process::id().to_string()).expect("write the pid");
     }
     let cwd = std::env::current_dir().expect("cwd");
     let mut plan = WrappedPlan::bare(Path::new(&program), &cwd);

@@ -123,7 +123,8 @@ fn under_a_shell(
         .args(["--norc", "--noediting", "-i"])
         .cwd(w.path())
         .env("PS1", "shell> ")
-        .env("FAKE_LOG", w.path().join("log.jsonl"));
+        .env("FAKE_LOG", w.path().join("log.jsonl"))
+        .env("WRAP_PROBE_PID", w.path().join("pid"));
     for (name, value) in switches {
         run = run.env(&format!("FAKE_{name}"), value);
     }
@@ -193,6 +194,55 @@ fn d13_a_program_stopped_by_its_terminal_without_any_care_comes_back() {
     term.send("echo code $?\n");
     term.wait_for("code 0");
     assert_eq!(term.modes_left_on(), Vec::<String>::new());
+}
+
+/// The process id of the probe that the shell runs.
+fn probe_pid(dir: &tempfile::TempDir) -> i64 {
+    let text = std::fs::read_to_string(dir.path().join("pid")).expect("pid");
+    text.parse().expect("a number")
+}
+
+#[test]
+fn the_shell_is_as_before_after_sigkill_of_omni_run() {
+    // More than once: the shell and the keeper race for the terminal.
+    for _ in 0..10 {
+        let dir = tempfile::tempdir().expect("dir");
+        let mut term = under_a_shell(&dir, &format!("{PROBE} {ENGINE}"), ALL_MODES);
+        crate::pty_driver::Log(dir.path().join("log.jsonl")).wait_for("ready", |_| true);
+        term.wait_for("\u{276f}");
+        signal(probe_pid(&dir), Signal::SIGKILL);
+        term.wait_for("Killed");
+        term.wait_until("the undo", |_, raw| {
+            raw.ends_with(b"\x1b[?25h") || contains(raw, b"\x1b[?1049l")
+        });
+        term.send("echo alive $((6*7))\n");
+        term.wait_for("alive 42");
+        assert_eq!(term.modes_left_on(), Vec::<String>::new());
+        assert!(term.is_cooked());
+    }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|w| w == part)
+}
+
+#[test]
+fn d13_a_stop_from_outside_stops_both_and_fg_brings_them_back() {
+    let dir = tempfile::tempdir().expect("dir");
+    let mut term = under_a_shell(&dir, &format!("{PROBE} {ENGINE}"), &[("KITTY", "1")]);
+    let log = crate::pty_driver::Log(dir.path().join("log.jsonl"));
+    log.wait_for("ready", |_| true);
+    term.send("ab");
+    term.wait_for("\u{276f} ab");
+    signal(probe_pid(&dir), Signal::SIGTSTP);
+    term.wait_for("Stopped");
+    wait_for_prompt(&term);
+    assert_eq!(term.modes_left_on(), Vec::<String>::new());
+    term.send("fg\n");
+    term.wait_for("\u{276f} ab");
+    term.send("c\x1b[13u");
+    log.wait_for("submit", |_| true);
+    assert_eq!(log.submitted(), ["abc"]);
 }
 
 #[test]

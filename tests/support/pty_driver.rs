@@ -280,6 +280,13 @@ impl PtyDriver {
         u64::from(termios.local_flags.bits())
     }
 
+    /// Lines, echo, signal keys: as a shell needs it to run a program.
+    pub fn is_cooked(&self) -> bool {
+        use nix::libc::{ECHO, ICANON, ISIG};
+        let cooked = u64::from(ICANON | ECHO | ISIG);
+        self.local_flags() & cooked == cooked
+    }
+
     /// The modes that differ from a fresh terminal: read by vt100 and by a plain scan, independent of
     /// omni-run's own ledger.
     pub fn modes_left_on(&self) -> Vec<String> {
