@@ -101,6 +101,17 @@ fn d17_an_engine_that_ignores_the_hang_up_is_gone_within_five_seconds() {
 }
 
 #[test]
+fn d08_an_engine_that_never_reads_can_be_ended_and_what_it_missed_is_said() {
+    let mut w = start(&[("MODE", "count"), ("NOREAD_MS", "60000")], |run| run);
+    w.term.wait_until("the modes", |_, raw| contains(raw, b"\x1b[?2004h"));
+    w.term.send("x".repeat(60_000));
+    w.term.signal(Signal::SIGTERM);
+    assert_eq!(w.term.wait_for_end().code, Some(137));
+    let text = std::fs::read_to_string(outcome(&w.dir)).expect("outcome");
+    assert!(text.contains("bytes typed"), "{text}");
+}
+
+#[test]
 fn d17_the_window_is_closed_with_a_half_typed_message() {
     let mut w = wrapped(&[("IGNORE", "1")]);
     let engine = engine_pid(&w);
@@ -211,10 +222,9 @@ fn the_shell_is_as_before_after_sigkill_of_omni_run() {
         crate::pty_driver::Log(dir.path().join("log.jsonl")).wait_for("ready", |_| true);
         term.wait_for("\u{276f}");
         signal(probe_pid(&dir), Signal::SIGKILL);
-        term.wait_for("Killed");
-        term.wait_until("the undo", |_, raw| {
-            raw.ends_with(b"\x1b[?25h") || contains(raw, b"\x1b[?1049l")
-        });
+        // Where the shell is quicker, it writes this on the screen that the undo then leaves.
+        term.wait_until("the shell", |_, raw| contains(raw, b"Killed"));
+        term.wait_until("the undo", |_, raw| contains(raw, b"\x1b[?1049l"));
         term.send("echo alive $((6*7))\n");
         term.wait_for("alive 42");
         assert_eq!(term.modes_left_on(), Vec::<String>::new());

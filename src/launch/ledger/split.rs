@@ -138,16 +138,41 @@ impl Splitter {
 
     fn end_csi(&mut self, last: u8, each: &mut impl FnMut(Sequence<'_>)) {
         if !self.overflow {
-            let (mark, rest) = match self.kept.split_first() {
-                Some((&mark @ b'<'..=b'?', rest)) => (mark, rest),
-                _ => (0, self.kept.as_slice()),
-            };
-            let end = rest.iter().position(|b| *b < 0x30).unwrap_or(rest.len());
-            let intermediate = rest[end..].last().copied().unwrap_or(0);
-            each(Sequence::Csi { mark, params: &rest[..end], intermediate, last });
+            each(csi(&self.kept, last));
         }
         self.enter(State::Ground);
     }
+}
+
+/// The place of the next ESC, SO or SI. In blocks, without a way out inside one: the compiler makes
+/// wide instructions of that.
+fn next_control(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let is_control = |b: &u8| matches!(*b, ESC | SO | SI);
+    for (n, block) in bytes.chunks(BLOCK).enumerate() {
+        if block.iter().fold(false, |any, b| any | is_control(b)) {
+            return block.iter().position(is_control).map(|at| n * BLOCK + at);
+        }
+    }
+    None
+}
+
+/// The CSI at the start, if all of it is there and nothing odd is in it.
+fn whole_csi(bytes: &[u8]) -> Option<(Sequence<'_>, usize)> {
+    let body = bytes.strip_prefix(b"\x1b[")?;
+    let len = body.iter().take(CSI_MOST).position(|b| !(0x20..0x40).contains(b))?;
+    let last = body[len];
+    (0x40..0x7f).contains(&last).then(|| (csi(&body[..len], last), len + 3))
+}
+
+fn csi(kept: &[u8], last: u8) -> Sequence<'_> {
+    let (mark, rest) = match kept.split_first() {
+        Some((&mark @ b'<'..=b'?', rest)) => (mark, rest),
+        _ => (0, kept),
+    };
+    let end = rest.iter().position(|b| *b < 0x30).unwrap_or(rest.len());
+    let intermediate = rest[end..].last().copied().unwrap_or(0);
+    Sequence::Csi { mark, params: &rest[..end], intermediate, last }
 }
 
 #[cfg(test)]
