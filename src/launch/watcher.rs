@@ -60,7 +60,7 @@ fn watch(pipe: OwnedFd) -> ! {
     // Out of the terminal's reach: a Ctrl-C or a hang-up is for the others.
     let _ = setsid();
     let _ = sigprocmask(SigmaskHow::SIG_BLOCK, Some(&SigSet::all()), None);
-    close_all_but(&pipe);
+    close_all_but(&[std::os::fd::AsRawFd::as_raw_fd(&pipe)]);
     let mut pipe = std::fs::File::from(pipe);
     let (mut group, mut number) = (None, [0u8; 4]);
     while pipe.read_exact(&mut number).is_ok() {
@@ -86,19 +86,18 @@ fn watch(pipe: OwnedFd) -> ! {
     exit(0)
 }
 
-/// The watcher holds no pipe, terminal or lock of the run: it would keep them open after its end.
-fn close_all_but(keep: &OwnedFd) {
-    use std::os::fd::AsRawFd;
-    let keep = keep.as_raw_fd();
+/// A forked guard holds no pipe, terminal or lock of the run beyond its own: it would keep them open
+/// after their end.
+pub(super) fn close_all_but(keep: &[i32]) {
     let listed: Vec<i32> = std::fs::read_dir("/dev/fd")
         .map(|dir| dir.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok()).collect())
         .unwrap_or_else(|_| (0..256).collect());
-    for fd in listed.into_iter().filter(|fd| *fd != keep) {
+    for fd in listed.into_iter().filter(|fd| !keep.contains(fd)) {
         let _ = nix::unistd::close(fd);
     }
 }
 
-fn exit(code: i32) -> ! {
+pub(super) fn exit(code: i32) -> ! {
     // SAFETY: `_exit` ends this process at once, without the parent's exit handlers.
     #[expect(unsafe_code)]
     unsafe {

@@ -1,6 +1,8 @@
 //! The program as its users run it: commands, launches with small script engines, the field cases.
 //! The real engines are in `tests/real`.
 
+#[path = "../support/pty_driver.rs"]
+mod pty_driver;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -20,3 +22,8 @@ mod readme;
 mod script_engine;
 mod sessions_cmd;
 mod tidy;
+mod wrapped;
+mod wrapped_end;
+mod wrapped_gate;
+mod wrapped_input;
+mod wrapped_output;

@@ -1,0 +1,163 @@
+//! The user's terminal as the session sees it: what it was given, which modes that left, and the way
+//! back. Bytes are passed as they are; the ledger looks at them once they are written.
+
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::unistd::write;
+
+use super::outbox::Outbox;
+use crate::launch::keeper::{Keeper, Report};
+use crate::launch::ledger::Ledger;
+use crate::launch::pty::Size;
+use crate::launch::terminal::Terminal;
+
+/// How long a terminal that takes nothing may hold up the way back: D16 wants the end within 1 s.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+pub(super) struct View {
+    terminal: Terminal,
+    ledger: Ledger,
+    /// Gone at the end, or when it was killed.
+    keeper: Option<Keeper>,
+    pub(super) outbox: Outbox,
+    /// It takes no more bytes: hung up.
+    pub(super) gone: bool,
+    /// The undo that the keeper has, and the ledger's count when it was made.
+    ordered: Vec<u8>,
+    ordered_at: u64,
+}
+
+impl View {
+    pub(super) fn new(terminal: Terminal, keeper: Keeper) -> View {
+        let ledger = Ledger::new(terminal.size().or_fallback().rows);
+        View {
+            terminal,
+            ledger,
+            keeper: Some(keeper),
+            outbox: Outbox::default(),
+            gone: false,
+            ordered: Vec::new(),
+            ordered_at: 0,
+        }
+    }
+
+    /// The size now, told to the ledger as well.
+    pub(super) fn size(&mut self) -> Size {
+        let size = self.terminal.size().or_fallback();
+        self.ledger.set_rows(size.rows);
+        size
+    }
+
+    /// Passes engine output on, at once where the terminal takes it.
+    pub(super) fn give(&mut self, bytes: &[u8]) {
+        if self.gone {
+            return;
+        }
+        let mut done = 0;
+        if self.outbox.is_empty() {
+            match write(self.terminal.output(), bytes) {
+                Ok(n) => done = n,
+                Err(Errno::EAGAIN | Errno::EINTR) => {}
+                Err(_) => return self.hang_up(),
+            }
+        }
+        self.outbox.push(&bytes[done..]);
+        self.note(&bytes[..done]);
+    }
+
+    /// The terminal has taken so many of the waiting bytes.
+    pub(super) fn took(&mut self, n: usize) {
+        let outbox = std::mem::take(&mut self.outbox);
+        self.note(&outbox.waiting()[..n]);
+        self.outbox = outbox;
+        self.outbox.take(n);
+    }
+
+    /// Nobody sees the screen any more.
+    pub(super) fn hang_up(&mut self) {
+        self.gone = true;
+        self.outbox.clear();
+    }
+
+    fn note(&mut self, bytes: &[u8]) {
+        self.ledger.feed(bytes);
+        if self.ledger.changes() != self.ordered_at {
+            self.ordered_at = self.ledger.changes();
+            let undo = self.ledger.standing_undo();
+            if undo != self.ordered {
+                self.order(&undo);
+                self.ordered = undo;
+            }
+        }
+    }
+
+    fn order(&mut self, undo: &[u8]) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.set_undo(undo);
+        }
+    }
+
+    /// The keeper's next report; `Err`: it is gone.
+    pub(super) fn report(&mut self) -> std::io::Result<Option<Report>> {
+        match &mut self.keeper {
+            Some(keeper) => keeper.report(),
+            None => Ok(None),
+        }
+    }
+
+    /// Writes what waits, as far as a slow terminal takes it in time.
+    pub(super) fn flush(&mut self) {
+        let n = self.terminal.write_all(self.outbox.waiting(), PATIENCE);
+        self.took(n);
+    }
+
+    /// Raw mode.
+    pub(super) fn raw(&mut self) {
+        if self.terminal.raw().is_err() {
+            self.hang_up();
+        }
+    }
+
+    /// Puts modes and settings back; what was undone.
+    pub(super) fn leave(&mut self) -> Vec<u8> {
+        let undo = self.ledger.undo();
+        if !self.gone && !undo.is_empty() {
+            self.terminal.write_all(&undo, PATIENCE);
+        }
+        self.terminal.restore();
+        if !self.ordered.is_empty() {
+            self.order(&[]);
+            self.ordered = Vec::new();
+        }
+        undo
+    }
+
+    /// After a stop: raw mode and the modes that [`View::leave`] has undone.
+    pub(super) fn come_back(&mut self) {
+        self.raw();
+        let redo = self.ledger.redo();
+        if !self.gone {
+            self.terminal.write_all(&redo, PATIENCE);
+        }
+        self.ordered_at = u64::MAX;
+        self.note(&[]);
+    }
+
+    /// The end: the terminal as it was, the keeper let go.
+    pub(super) fn close(mut self) -> Vec<u8> {
+        let undone = self.leave();
+        self.ledger = Ledger::default();
+        if let Some(keeper) = self.keeper.take() {
+            keeper.release();
+        }
+        undone
+    }
+}
+
+impl Drop for View {
+    /// On every path, a panic's too.
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
