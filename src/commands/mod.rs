@@ -15,9 +15,11 @@ mod profile_switch;
 mod project;
 mod run;
 mod sessions;
+mod start;
 mod store;
 mod table;
 mod target;
+mod tui;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;

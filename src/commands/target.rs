@@ -7,7 +7,7 @@ use super::Workplace;
 use super::gather::{current_dir, snapshot_request, switches, working_dir};
 use crate::cli::RunArgs;
 use crate::context::{AutoContext, ContextSnapshot, Delivery, Reading, SnapshotRequest, folder};
-use crate::engines::{Engine, EngineSpec, Host, detect};
+use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
 use crate::error::{ExitKind, Failure, did_you_mean};
 use crate::project::Resolved;
 
@@ -74,7 +74,7 @@ impl Target {
                 spec.window(known.as_deref(), version.as_deref())
             }
         };
-        let delivery = engine.delivery(window);
+        let delivery = engine.delivery(window, LaunchMode::OneShot);
         Target { engine, model, delivery }
     }
 

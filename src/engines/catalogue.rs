@@ -64,6 +64,8 @@ pub struct EngineSpec {
     pub env: BTreeMap<String, String>,
     /// How a one-shot run is started.
     pub one_shot: OneShot,
+    /// How its own interface is started.
+    pub tui: Tui,
     /// What goes as bytes.
     pub attachments: Attachments,
     /// How the first message of the terminal UI gets its block.
@@ -181,6 +183,33 @@ pub struct OneShot {
     pub instruction_args: Vec<String>,
     /// An answer of no bytes with code 0 is a failure, not an answer.
     pub empty_is_failure: bool,
+}
+
+/// The engine's own interface in a terminal. What is empty here is as in one-shot use where that
+/// makes sense: the model's, session's and instructions' options are the same programs' options.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Tui {
+    /// Arguments of every such run.
+    pub args: Vec<String>,
+    /// Instead of the one-shot's, where they differ.
+    pub session_args: Option<Vec<String>>,
+    /// Instead of the one-shot's, where they differ.
+    pub resume_args: Option<Vec<String>>,
+    /// Carries a given first message in one argument (`{message}`); empty: the gate types it.
+    pub prompt_args: Vec<String>,
+    /// The engine takes a given first message from standard input and its keys from the terminal.
+    pub prompt_by_stdin: bool,
+    /// Attachments that go as bytes by an option beside a given message only.
+    pub attach_with_prompt: bool,
+    /// Instructions have no way into the system prompt here: head of the block.
+    pub instructions_in_block: bool,
+    /// Image kinds that reach the wire as bytes in terminal use; of `attachments.images`.
+    pub images: bool,
+    /// PDF reaches the wire as bytes in terminal use.
+    pub pdf: bool,
+    /// How a path is named in the header so that the engine attaches the file (`@{path}`).
+    pub path_in_text: String,
 }
 
 /// Attachments as bytes, and the sizes beyond which they go by path.

@@ -62,12 +62,7 @@ impl Engine for Claude {
             request.engine_args = generic::take_option(&request.engine_args, &[OUTPUT_FORMAT]).1;
         }
         let mut plan = generic::base(&self.spec, &request, first)?;
-        let newer = request
-            .survey
-            .version
-            .as_deref()
-            .is_none_or(|v| catalogue::version_key(v) >= catalogue::version_key("2.1.300"));
-        if request.resume.is_some() && first.auto().instructions().is_some() && newer {
+        if request.resume.is_some() && first.auto().instructions().is_some() && is_newer(&request) {
             // 2.1.332 replays the recorded system prompt on a resume; 2.1.197 lacks the flag.
             plan.arg("--system-prompt-snapshot").arg("off");
         }
@@ -90,12 +85,36 @@ impl Engine for Claude {
         Ok(plan)
     }
 
+    fn plan_tui(
+        &self,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        mode: LaunchMode,
+    ) -> Result<LaunchPlan, PlanError> {
+        let spec = tui::spec(&self.spec);
+        let mut plan = generic::base(&spec, request, first)?;
+        if !is_newer(request) {
+            // 2.1.197 asks for a title with the whole first message, docs and all.
+            plan.env.push(("CLAUDE_CODE_DISABLE_TERMINAL_TITLE".to_owned(), "1".into()));
+        } else if request.resume.is_some() && first.auto().instructions().is_some() {
+            plan.arg("--system-prompt-snapshot").arg("off");
+        }
+        tui::message(&mut plan, &spec, request, first, mode, tui::prefix(&spec, first));
+        Ok(plan)
+    }
+
     fn dialogue(&self, plan: &LaunchPlan, first: &FirstMessage) -> Box<dyn Dialogue> {
         if plan.stdin != StdinPlan::Dialogue {
             return Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure));
         }
         Box::new(Blocks { line: user_line(first), ..Blocks::default() })
     }
+}
+
+/// Whether the version is of the newer of the two tried lines; an unknown one is.
+fn is_newer(request: &LaunchRequest) -> bool {
+    let version = request.survey.version.as_deref();
+    version.is_none_or(|v| catalogue::version_key(v) >= catalogue::version_key("2.1.300"))
 }
 
 /// The user message as one stream-json line. Only the last text block is scanned for `@file` and

@@ -17,6 +17,39 @@ const INSTRUCTIONS_KEY: &str = "developer_instructions";
 const MOST_CHARACTERS: usize = 1_048_576;
 
 impl Codex {
+    /// Adds the instructions, the user's own joined with ours, as a config value. Returns what has
+    /// to stand at the head of the message instead, where one argument cannot hold them.
+    fn instructions(
+        &self,
+        plan: &mut LaunchPlan,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        given: Option<String>,
+    ) -> String {
+        let own = given.clone().or_else(|| request.survey.own_instructions.clone());
+        let joined = match (first.auto().instructions(), own, given) {
+            (Some(ours), Some(own), _) => format!("{own}\n\n{ours}"),
+            (Some(ours), None, _) => ours.to_owned(),
+            (None, _, Some(given)) => given,
+            (None, _, None) => return String::new(),
+        };
+        let value = format!("{INSTRUCTIONS_KEY}={}", toml::Value::from(joined.as_str()));
+        if value.len() <= ARGUMENT_LIMIT {
+            let shown = format!("{INSTRUCTIONS_KEY}=<{} bytes>", joined.len());
+            plan.arg("-c").text_arg(value, shown);
+            return String::new();
+        }
+        // One argument cannot hold them, and nothing may be cut: head of the block.
+        plan.channels.instructions = InstructionChannel::HeadOfBlock;
+        plan.warnings.push(format!(
+            "instructions of {} bytes are over what one argument of {} holds; they stand at the \
+             head of the first message instead",
+            value.len(),
+            self.spec.name
+        ));
+        first.auto().instructions().map(|ours| format!("{ours}\n\n")).unwrap_or_default()
+    }
+
     fn config(&self, host: &Host) -> Option<toml::Table> {
         let dir = host.dir("CODEX_HOME").or_else(|| host.under_home(".codex"))?;
         toml::from_str(&read_config(&dir.join("config.toml"))?).ok()
@@ -64,30 +97,8 @@ impl Engine for Codex {
         // `resume ID` is a subcommand of `exec`: it follows exec's own options.
         let resume = request.resume.take();
         let mut plan = generic::base(&self.spec, &request, first)?;
-        let mut text = first.sent().to_text();
-        if let Some(ours) = first.auto().instructions() {
-            let own = given.or_else(|| request.survey.own_instructions.clone());
-            let joined = own.map_or(ours.to_owned(), |own| format!("{own}\n\n{ours}"));
-            let value = format!("{INSTRUCTIONS_KEY}={}", toml::Value::from(joined.as_str()));
-            if value.len() <= ARGUMENT_LIMIT {
-                let shown = format!("{INSTRUCTIONS_KEY}=<{} bytes>", joined.len());
-                plan.arg("-c").text_arg(value, shown);
-            } else {
-                // One argument cannot hold them, and nothing may be cut: head of the block.
-                text = format!("{ours}\n\n{text}");
-                plan.channels.instructions = InstructionChannel::HeadOfBlock;
-                plan.warnings.push(format!(
-                    "instructions of {} bytes are over what one argument of {} holds; they stand at \
-                     the head of the first message instead",
-                    value.len(),
-                    self.spec.name
-                ));
-            }
-        } else if let Some(given) = given {
-            let shown = format!("{INSTRUCTIONS_KEY}=<{} bytes>", given.len());
-            plan.arg("-c")
-                .text_arg(format!("{INSTRUCTIONS_KEY}={}", toml::Value::from(given)), shown);
-        }
+        let head = self.instructions(&mut plan, &request, first, given);
+        let text = format!("{head}{}", first.sent().to_text());
         if let Some(id) = resume {
             plan.arg("resume").arg(&id);
             plan.engine_session = Some(id);
@@ -102,6 +113,22 @@ impl Engine for Codex {
             });
         }
         generic::message(&mut plan, &self.spec, &request, first, text)?;
+        Ok(plan)
+    }
+
+    fn plan_tui(
+        &self,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        mode: LaunchMode,
+    ) -> Result<LaunchPlan, PlanError> {
+        let mut request = request.clone();
+        let given = take_instructions(&mut request.engine_args);
+        let spec = tui::spec(&self.spec);
+        let mut plan = generic::base(&spec, &request, first)?;
+        let head = self.instructions(&mut plan, &request, first, given);
+        let prefix = format!("{head}{}", tui::prefix(&spec, first));
+        tui::message(&mut plan, &spec, &request, first, mode, prefix);
         Ok(plan)
     }
 

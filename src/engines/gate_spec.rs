@@ -30,6 +30,15 @@ pub struct GateSpec {
     pub timing: TimingSpec,
 }
 
+impl GateSpec {
+    /// The editor helper has to stand in for the user's editor.
+    pub fn needs_editor(&self) -> bool {
+        self.route == GateRoute::Editor
+            || self.fallback == Some(GateRoute::Editor)
+            || self.editor.ctrl.is_some()
+    }
+}
+
 /// The ways of a first message's block in a terminal UI.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

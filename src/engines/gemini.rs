@@ -103,6 +103,28 @@ impl Engine for Gemini {
         Ok(plan)
     }
 
+    fn plan_tui(
+        &self,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        mode: LaunchMode,
+    ) -> Result<LaunchPlan, PlanError> {
+        let spec = tui::spec(&self.spec);
+        let mut plan = generic::base(&spec, request, first)?;
+        if let Some(ours) = first.auto().instructions() {
+            self.overlay(&mut plan, request, ours);
+        }
+        // A file outside the workspace opens a dialog; its folder is part of it for this launch.
+        let mut folders: Vec<_> =
+            generic::by_bytes(first).iter().filter_map(|p| Some(p.parent()?.to_owned())).collect();
+        folders.dedup();
+        for folder in folders {
+            plan.arg("--include-directories").arg(folder);
+        }
+        tui::message(&mut plan, &spec, request, first, mode, tui::prefix(&spec, first));
+        Ok(plan)
+    }
+
     fn dialogue(&self, plan: &LaunchPlan, first: &FirstMessage) -> Box<dyn Dialogue> {
         if plan.stdin == StdinPlan::Dialogue {
             let resume = plan.engine_session.clone();

@@ -149,7 +149,7 @@ pub(super) fn by_bytes(first: &FirstMessage) -> Vec<PathBuf> {
 }
 
 /// `{path}` replaced, byte for byte: a path need not be UTF-8.
-fn with_path(arg: &str, path: &Path) -> OsString {
+pub(super) fn with_path(arg: &str, path: &Path) -> OsString {
     match arg.split_once("{path}") {
         None => arg.into(),
         Some((before, after)) => {

@@ -71,7 +71,7 @@ impl Engine for Hermes {
         let text = match &request.survey.blocked {
             Some(why) => self.without_plugin(&mut plan, request, first, why),
             None => {
-                self.with_plugin(&mut plan, request, first);
+                self.with_plugin(&mut plan, request, first, true);
                 // The plugin has the text in a file; only the engine's history sees the stub.
                 if display.len() > ARGUMENT_LIMIT && request.resume.is_none() {
                     format!("[{} bytes of text, put in by omni-run]", display.len())
@@ -95,14 +95,45 @@ impl Engine for Hermes {
         Ok(plan)
     }
 
+    fn plan_tui(
+        &self,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        mode: LaunchMode,
+    ) -> Result<LaunchPlan, PlanError> {
+        let spec = tui::spec(&self.spec);
+        let mut plan = generic::base(&spec, request, first)?;
+        match &request.survey.blocked {
+            None => {
+                self.with_plugin(&mut plan, request, first, mode == LaunchMode::Prompted);
+                tui::plugin_message(&mut plan, &self.spec, first, mode);
+            }
+            Some(why) => {
+                // The composer would rewrite `@file:` in the docs: better none than wrong ones.
+                plan.warnings.push(format!(
+                    "{}: {why}; the docs do not go along in terminal use",
+                    self.spec.name
+                ));
+                plan.channels.message = MessageChannel::Argument;
+            }
+        }
+        Ok(plan)
+    }
+
     fn dialogue(&self, _plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
         Box::new(Quiet::default())
     }
 }
 
 impl Hermes {
-    fn with_plugin(&self, plan: &mut LaunchPlan, request: &LaunchRequest, first: &FirstMessage) {
-        let orders = Orders { exact_text: true, instructions: true, attachments: true };
+    fn with_plugin(
+        &self,
+        plan: &mut LaunchPlan,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        exact_text: bool,
+    ) {
+        let orders = Orders { exact_text, instructions: true, attachments: true };
         request_plugin::add(plan, request, first, orders);
         let package = request.run_dir.join("hermes");
         let info = package.join("omni_run_hermes-1.0.dist-info");

@@ -19,10 +19,11 @@ mod hermes;
 mod openclaw;
 mod opencode;
 mod pi;
+mod request_plugin;
 #[cfg(test)]
 mod screen_captures;
 pub mod screen_state;
-mod request_plugin;
+mod tui;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -58,9 +59,22 @@ pub trait Engine: Send + Sync {
         delivery: &Delivery,
     ) -> AutoContext;
 
-    /// What the builders need to know of this engine with a model.
-    fn delivery(&self, window_tokens: u64) -> Delivery {
-        delivery_of(self.catalogue(), window_tokens)
+    /// What the builders need to know of this engine with a model, in this use.
+    fn delivery(&self, window_tokens: u64, mode: LaunchMode) -> Delivery {
+        let mut delivery = delivery_of(self.catalogue(), window_tokens);
+        let tui = &self.catalogue().tui;
+        if mode != LaunchMode::OneShot {
+            let with_prompt = tui.attach_with_prompt && mode == LaunchMode::Prompted;
+            if !tui.images && !with_prompt {
+                delivery.attachments.images.clear();
+            }
+            delivery.attachments.pdf &= tui.pdf;
+            delivery.attachments.office = false;
+            if tui.instructions_in_block {
+                delivery.instructions = InstructionRoute::HeadOfBlock;
+            }
+        }
+        delivery
     }
 
     /// The model and window that the engine's own config names, where no `--model` was given.
@@ -85,8 +99,36 @@ pub trait Engine: Send + Sync {
     /// When the engine has no way to do it.
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError>;
 
+    /// The launch plan of the engine's own interface in a terminal, with the first message or
+    /// without ([`LaunchMode::Prompted`], [`LaunchMode::Wrapped`]). Pure.
+    ///
+    /// # Errors
+    /// When the engine has no way to do it.
+    fn plan_tui(
+        &self,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        mode: LaunchMode,
+    ) -> Result<LaunchPlan, PlanError> {
+        let spec = tui::spec(self.catalogue());
+        let mut plan = generic::base(&spec, request, first)?;
+        tui::message(&mut plan, &spec, request, first, mode, tui::prefix(&spec, first));
+        Ok(plan)
+    }
+
     /// The talk over the pipes that this plan needs.
     fn dialogue(&self, plan: &LaunchPlan, first: &FirstMessage) -> Box<dyn Dialogue>;
+}
+
+/// The three ways to run an engine (SPEC section 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchMode {
+    /// On pipes, one answer.
+    OneShot,
+    /// Its own interface, with a given first message.
+    Prompted,
+    /// Its own interface as it is.
+    Wrapped,
 }
 
 /// What an adapter may look at before planning.

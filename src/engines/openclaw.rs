@@ -118,6 +118,21 @@ impl Engine for Openclaw {
         Ok(plan)
     }
 
+    fn plan_tui(
+        &self,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        mode: LaunchMode,
+    ) -> Result<LaunchPlan, PlanError> {
+        // Its local interface runs no plugins: the gate puts the block in, and with it the
+        // instructions at its head.
+        let spec = tui::spec(&self.spec);
+        let mut plan = generic::base(&spec, request, first)?;
+        let prefix = with_images(&mut plan, request, first);
+        tui::message(&mut plan, &spec, request, first, mode, prefix);
+        Ok(plan)
+    }
+
     fn dialogue(&self, _plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
         Box::new(Envelope::default())
     }

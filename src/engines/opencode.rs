@@ -61,15 +61,9 @@ impl Engine for Opencode {
 
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
         let mut plan = generic::base(&self.spec, request, first)?;
-        let mut config = request.survey.own_json.clone().unwrap_or_else(|| json!({}));
-        if let Some(text) = first.auto().instructions() {
-            // Read again on each turn, so it lives as long as the run folder.
-            let file = plan.file(request.run_dir.join("instructions.md"), text);
-            push(&mut config, "instructions", file.to_string_lossy().as_ref());
-        }
         let pure = generic::has_option(&request.engine_args, &["--pure"]);
         let mut text = first.display().as_str().to_owned();
-        if pure {
+        let config = if pure {
             // The user turns plugins off: the block goes in the message itself, once.
             if request.resume.is_none() {
                 text = first.sent().to_text();
@@ -78,12 +72,10 @@ impl Engine for Opencode {
             for path in generic::by_bytes(first) {
                 plan.arg("-f").arg(path);
             }
+            overlay(&mut plan, request, first)
         } else {
-            let orders = Orders { exact_text: true, instructions: false, attachments: true };
-            let dir = request_plugin::add(&mut plan, request, first, orders);
-            let plugin = plan.file(dir.join("omni-run.js"), PLUGIN);
-            push(&mut config, "plugin", &format!("file://{}", plugin.display()));
-        }
+            self.plugin(&mut plan, request, first, true)
+        };
         plan.env.push((CONFIG_VARIABLE.to_owned(), config.to_string().into()));
         if request.resume.is_none() && !generic::has_option(&request.engine_args, &[TITLE]) {
             let title: String =
@@ -96,9 +88,60 @@ impl Engine for Opencode {
         Ok(plan)
     }
 
+    fn plan_tui(
+        &self,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        mode: LaunchMode,
+    ) -> Result<LaunchPlan, PlanError> {
+        let spec = tui::spec(&self.spec);
+        let mut plan = generic::base(&spec, request, first)?;
+        if generic::has_option(&request.engine_args, &["--pure"]) {
+            plan.warnings.push(format!(
+                "{}: --pure turns plugins off; the docs do not go along in terminal use",
+                self.spec.name
+            ));
+            plan.channels.message = MessageChannel::Argument;
+            return Ok(plan);
+        }
+        let config = self.plugin(&mut plan, request, first, mode == LaunchMode::Prompted);
+        plan.env.push((CONFIG_VARIABLE.to_owned(), config.to_string().into()));
+        tui::plugin_message(&mut plan, &self.spec, first, mode);
+        Ok(plan)
+    }
+
     fn dialogue(&self, _plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
         Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure))
     }
+}
+
+impl Opencode {
+    /// Adds the plugin; gives the settings that load it.
+    fn plugin(
+        &self,
+        plan: &mut LaunchPlan,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        exact_text: bool,
+    ) -> Value {
+        let mut config = overlay(plan, request, first);
+        let orders = Orders { exact_text, instructions: false, attachments: true };
+        let dir = request_plugin::add(plan, request, first, orders);
+        let plugin = plan.file(dir.join("omni-run.js"), PLUGIN);
+        push(&mut config, "plugin", &format!("file://{}", plugin.display()));
+        config
+    }
+}
+
+/// The user's own overlay with the instructions.
+fn overlay(plan: &mut LaunchPlan, request: &LaunchRequest, first: &FirstMessage) -> Value {
+    let mut config = request.survey.own_json.clone().unwrap_or_else(|| json!({}));
+    if let Some(text) = first.auto().instructions() {
+        // Read again on each turn, so it lives as long as the run folder.
+        let file = plan.file(request.run_dir.join("instructions.md"), text);
+        push(&mut config, "instructions", file.to_string_lossy().as_ref());
+    }
+    config
 }
 
 /// Adds a value to a list of the config, which the engine joins with the user's lists.

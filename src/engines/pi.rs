@@ -67,15 +67,7 @@ impl Engine for Pi {
 
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
         let mut plan = generic::base(&self.spec, request, first)?;
-        if first.auto().instructions().is_some() {
-            for file in &request.survey.own_files {
-                plan.arg("--append-system-prompt").arg(file);
-            }
-        }
-        let orders = Orders { exact_text: true, instructions: false, attachments: true };
-        let dir = request_plugin::add(&mut plan, request, first, orders);
-        let plugin = plan.file(dir.join("omni-run.js"), PLUGIN);
-        plan.arg("-e").arg(plugin);
+        self.plugin(&mut plan, request, first, true);
         generic::message(
             &mut plan,
             &self.spec,
@@ -86,7 +78,39 @@ impl Engine for Pi {
         Ok(plan)
     }
 
+    fn plan_tui(
+        &self,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        mode: LaunchMode,
+    ) -> Result<LaunchPlan, PlanError> {
+        let mut plan = generic::base(&tui::spec(&self.spec), request, first)?;
+        self.plugin(&mut plan, request, first, mode == LaunchMode::Prompted);
+        tui::plugin_message(&mut plan, &self.spec, first, mode);
+        Ok(plan)
+    }
+
     fn dialogue(&self, _plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
         Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure))
+    }
+}
+
+impl Pi {
+    fn plugin(
+        &self,
+        plan: &mut LaunchPlan,
+        request: &LaunchRequest,
+        first: &FirstMessage,
+        exact_text: bool,
+    ) {
+        if first.auto().instructions().is_some() {
+            for file in &request.survey.own_files {
+                plan.arg("--append-system-prompt").arg(file);
+            }
+        }
+        let orders = Orders { exact_text, instructions: false, attachments: true };
+        let dir = request_plugin::add(plan, request, first, orders);
+        let plugin = plan.file(dir.join("omni-run.js"), PLUGIN);
+        plan.arg("-e").arg(plugin);
     }
 }

@@ -35,6 +35,11 @@ pub struct LaunchPlan {
     pub channels: Channels,
     /// Files that the engine renews inside an overlay and that belong in its real folder.
     pub carry_back: Option<CarryBack>,
+    /// In terminal use: what the gate puts in front of the first message; empty where a plugin or
+    /// the plan itself does it.
+    pub gate_prefix: String,
+    /// In terminal use: the plan itself carries a given first message.
+    pub carries_message: bool,
     /// The file in which a request plugin reports.
     pub plugin_receipt: Option<PathBuf>,
     /// Said once on stderr before the start.
@@ -147,6 +152,8 @@ impl LaunchPlan {
             engine_session: None,
             channels,
             carry_back: None,
+            gate_prefix: String::new(),
+            carries_message: false,
             plugin_receipt: None,
             warnings: Vec::new(),
         }

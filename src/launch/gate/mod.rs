@@ -22,7 +22,8 @@ mod tests;
 use std::time::{Duration, Instant};
 
 use crate::context::DisplayText;
-use crate::engines::gate_spec::{GateRoute, GateSpec};
+use crate::engines::gate_spec::GateRoute;
+pub use crate::engines::gate_spec::GateSpec;
 
 /// What happens around the gate.
 #[derive(Debug)]

@@ -1,0 +1,133 @@
+//! The engine's own interface in the user's terminal, wrapped: with a given first message or without.
+//! The session's row is written when there is a message: at once for a given one, else when the gate
+//! releases the first that the user submits.
+
+use std::process::ExitCode;
+
+use super::now_ms;
+use super::start::{Start, not_started};
+use crate::context::DisplayText;
+use crate::engines::LaunchMode;
+use crate::error::{ExitKind, Failure};
+use crate::launch::editor_socket::EditorPlan;
+use crate::launch::gate;
+use crate::launch::plan::{LaunchPlan, StdinPlan};
+use crate::launch::plugin_report::PluginReport;
+use crate::launch::receipt::Receipt;
+use crate::launch::run_folder::carry_back;
+use crate::launch::wrapped::{self, Hooks, WrappedOutcome, WrappedPlan};
+use crate::session::{Outcome, Recorder, SessionEnd, SessionId};
+
+/// Runs the engine in the terminal to its end.
+pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<ExitCode, Failure> {
+    let folder = start.run_folder(id, plan)?;
+    let given = start.mode == LaunchMode::Prompted;
+    let mut recorder = None;
+    let mut warnings = Vec::new();
+    if given {
+        let row = start.new_session(id, plan, start.first.display());
+        let (started, warning) = Recorder::start(&start.paths, row);
+        recorder = Some(started);
+        warnings.extend(warning);
+    }
+    start.say_before(plan);
+    for warning in warnings.drain(..) {
+        start.ui.warning(&warning);
+    }
+    let draft = (given && !plan.carries_message).then(|| start.first.display().clone());
+    let gate = if given && plan.carries_message {
+        // The engine has its message: nothing is left to decide.
+        gate::for_engine(&gate::GateSpec::default(), String::new(), None)
+    } else {
+        gate::for_engine(&start.engine.catalogue().gate, plan.gate_prefix.clone(), draft)
+    };
+    let mut record = |display: &DisplayText| {
+        if recorder.is_none() {
+            let row = start.new_session(id, plan, display);
+            let (started, warning) = Recorder::start(&start.paths, row);
+            recorder = Some(started);
+            warnings.extend(warning);
+        }
+    };
+    let outcome = wrapped::run(
+        &wrapped_plan(start, plan, folder.path()),
+        gate,
+        Hooks { record: &mut record },
+    );
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            if let Some(recorder) = recorder {
+                start.warn(recorder.finish(not_started()));
+            }
+            let message = format!("{} will not start: {error}", start.name());
+            return Err(Failure::new(ExitKind::EngineUnavailable, message)
+                .hint(format!("reinstall it: {}", start.engine.catalogue().install)));
+        }
+    };
+    for warning in warnings {
+        start.ui.warning(&warning);
+    }
+    for note in &outcome.notes {
+        start.ui.warning(&format!("{}: {note}", start.name()));
+    }
+    finish(start, plan, recorder, &outcome);
+    drop(folder);
+    Ok(ExitCode::from(outcome.exit_code()))
+}
+
+fn wrapped_plan(start: &Start, plan: &LaunchPlan, run_dir: &std::path::Path) -> WrappedPlan {
+    let own = |name: &str| start.env.get(name).filter(|value| !value.is_empty()).cloned();
+    let editor = start.engine.catalogue().gate.needs_editor().then(|| EditorPlan {
+        run_dir: run_dir.to_owned(),
+        program: std::env::current_exe().unwrap_or_else(|_| "omni-run".into()),
+        user_editor: own("VISUAL").or_else(|| own("EDITOR")),
+    });
+    WrappedPlan {
+        args: plan.args.clone(),
+        env: plan.env.clone(),
+        env_remove: plan.env_remove.clone(),
+        stdin: match &plan.stdin {
+            StdinPlan::File(file) => Some(file.clone()),
+            StdinPlan::Null | StdinPlan::Dialogue => None,
+        },
+        editor,
+        plugin_receipt: plan.plugin_receipt.clone(),
+        ..WrappedPlan::bare(&plan.program, &plan.cwd)
+    }
+}
+
+/// The end of the session: receipt and row. Without a message there was no session.
+fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome: &WrappedOutcome) {
+    let mut complaints = outcome.notes.clone();
+    if let Some(back) = &plan.carry_back {
+        complaints.extend(carry_back(back));
+    }
+    let plugin = plan.plugin_receipt.as_deref().map(PluginReport::read).unwrap_or_default();
+    complaints.extend(plugin.errors.iter().cloned());
+    let Some(recorder) = recorder else { return };
+    let code = outcome.exit_code();
+    let receipt = Receipt {
+        version: 1,
+        engine_version: start.version.clone(),
+        channels: plan.channels,
+        sent_bytes: start.first.sent().prefix().len(),
+        context: start.first.auto().report().clone(),
+        verified: plugin.verified().or_else(|| {
+            let done = outcome.gate_done && outcome.notes.is_empty() && !plan.carries_message;
+            done.then(|| "the engine's composer emptied".to_owned())
+        }),
+        resumed: start.resume.is_some(),
+        first_message: plugin.first_message.clone(),
+        complaints,
+    };
+    start.warn(recorder.finish(SessionEnd {
+        ended_at: now_ms(),
+        exit_code: outcome.end.code,
+        signal: outcome.end.signal.or(outcome.forwarded),
+        outcome: if code == 0 { Outcome::Ok } else { Outcome::Failed },
+        engine_session_id: plan.engine_session.clone().or(plugin.session),
+        reply: None,
+        receipt: Some(receipt.to_json()),
+    }));
+}
