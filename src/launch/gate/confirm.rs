@@ -9,7 +9,7 @@ use crate::engines::screen_state::Reading;
 /// An engine that takes Enter paints at once; a screen that stands still this long has not taken it.
 const STILL: Duration = Duration::from_millis(700);
 pub(super) const NOTE_UNCONFIRMED: &str =
-    "it could not be confirmed that the first message went out with the docs";
+    "it could not be confirmed that the engine took the first message";
 
 impl KeyGate {
     /// Sends the submit and watches the composer.
@@ -22,29 +22,30 @@ impl KeyGate {
     pub(super) fn look_for_sent(&mut self, now: Instant) {
         let reading = self.read();
         let Phase::Confirming { held, since, again, with_block } = &self.phase else { return };
-        let (since, again, with_block) = (*since, *again, *with_block);
+        let (held, since, again, with_block) = (held.clone(), *since, *again, *with_block);
         let answered = self.output_at.is_some_and(|at| at > since);
         if answered && was_sent(&reading) {
             return self.finish(now);
         }
         let waited = now.saturating_duration_since(since);
-        let limit = self.spec.timing.confirm();
+        let is_over = waited >= self.spec.timing.confirm();
         let still = waited >= STILL && self.quiet(now) >= STILL;
         let in_composer = reading.composer.as_ref().is_some_and(|c| !c.text.is_empty());
-        if waited < limit && !(still && in_composer && !again) {
+        // Without the block, and typed by the user, it is as if we were not there.
+        let ours = with_block || held.given;
+        if ours && !again && in_composer && reading.takes_message() && (still || is_over) {
+            // A completion list ate it.
+            self.send_bytes(&held.submit, now);
+            let again = Phase::Confirming { held, since: now, again: true, with_block };
+            return self.keep(again, TICK);
+        }
+        if !is_over {
             return self.set_timer(STEP, TICK);
         }
-        if !again && with_block && in_composer && reading.takes_message() {
-            // A completion list ate it.
-            let held = held.clone();
-            self.send_bytes(&held.submit, now);
-            return self
-                .keep(Phase::Confirming { held, since: now, again: true, with_block }, TICK);
-        }
-        if with_block {
+        if ours {
             self.note(NOTE_UNCONFIRMED);
         }
-        if in_composer {
+        if in_composer && (with_block || !held.given) {
             self.standing = with_block;
             // Only there the cursor is where the user left it.
             if self.spec.route != GateRoute::ClearAndPaste {

@@ -41,7 +41,7 @@ impl KeyGate {
 
     /// Holds a submit until it is judged.
     pub(super) fn hold(&mut self, submit: Vec<u8>, now: Instant) {
-        let held = Held { submit, since: now };
+        let held = Held { submit, since: now, given: false };
         if self.is_echoed(now) {
             self.decide(held, now);
         } else {

@@ -33,6 +33,8 @@ pub(super) struct Held {
     pub(super) submit: Vec<u8>,
     /// Since when.
     pub(super) since: Instant,
+    /// Ours, for a message that is given and not typed.
+    pub(super) given: bool,
 }
 
 /// What becomes of a held submit when the editor is back.
