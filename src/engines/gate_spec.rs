@@ -237,4 +237,24 @@ mod tests {
             assert!(!spec.matches(message), "{message}");
         }
     }
+
+    #[test]
+    fn the_built_in_recipes_are_whole() {
+        let catalogue = crate::engines::Catalogue::from_layers(None).expect("engines.toml");
+        for (id, spec) in catalogue.iter() {
+            let gate = &spec.gate;
+            if gate.route == GateRoute::None {
+                continue;
+            }
+            assert!(!gate.submit.is_empty() && !gate.screen.dialogs.is_empty(), "{id}");
+            let found = !gate.screen.prompts.is_empty() || gate.screen.frame != Frame::Open;
+            assert!(found, "{id}: nothing shows the composer");
+            let by_editor = [Some(gate.route), gate.fallback].contains(&Some(GateRoute::Editor));
+            assert_eq!(by_editor, gate.editor.ctrl.is_some(), "{id}");
+            let at_start = gate.route == GateRoute::PasteAtStart;
+            assert_eq!(at_start, !gate.paste.start_key.is_empty(), "{id}");
+            // In one write there must be no folding of the paste into the Enter.
+            assert!(at_start || gate.paste.settle_ms > 0, "{id}");
+        }
+    }
 }

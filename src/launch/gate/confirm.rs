@@ -6,8 +6,9 @@ use super::machine::{HOLD, Held, KeyGate, Phase, STEP, TICK};
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::screen_state::Reading;
 
-/// An engine that takes Enter paints at once; a screen that stands still this long has not taken it.
-const STILL: Duration = Duration::from_millis(700);
+/// An engine that takes Enter paints soon; a screen that stands still for this share of the time to
+/// confirm has not taken it.
+const STILL_SHARE: u32 = 3;
 pub(super) const NOTE_UNCONFIRMED: &str =
     "it could not be confirmed that the engine took the first message";
 
@@ -29,7 +30,8 @@ impl KeyGate {
         }
         let waited = now.saturating_duration_since(since);
         let is_over = waited >= self.spec.timing.confirm();
-        let still = waited >= STILL && self.quiet(now) >= STILL;
+        let still_after = self.spec.timing.confirm() / STILL_SHARE;
+        let still = waited >= still_after && self.quiet(now) >= still_after;
         let in_composer = reading.composer.as_ref().is_some_and(|c| !c.text.is_empty());
         // Without the block, and typed by the user, it is as if we were not there.
         let ours = with_block || held.given;
