@@ -1,6 +1,6 @@
 //! Enter is sent: has the engine taken the message? Once more at most, and never a second message.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::machine::{HOLD, Held, KeyGate, Phase, STEP, TICK};
 use crate::engines::gate_spec::GateRoute;
