@@ -216,7 +216,13 @@ impl KeyGate {
             || now.saturating_duration_since(held.since) >= self.spec.timing.start_hold()
     }
 
+    /// Whether something is painted beside what was typed: a terminal that no engine has taken over
+    /// yet echoes the keys by itself.
     fn shows_anything(&self) -> bool {
-        self.screen.snapshot().rows.iter().any(|row| !row.text().is_empty())
+        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+        let shown: String =
+            self.screen.snapshot().rows.iter().map(|row| squeeze(row.text())).collect();
+        let typed = squeeze(self.draft.text().unwrap_or_default());
+        !typed.starts_with(&shown)
     }
 }

@@ -134,6 +134,23 @@ fn an_unknown_start_screen_gets_its_enter_soon() {
 }
 
 #[test]
+fn the_terminals_own_echo_is_no_start_screen() {
+    for (id, spec) in recipes() {
+        let mut run = Run::cold(&spec, PREFIX, None);
+        run.burst("early");
+        run.event(GateEvent::EngineBytes(b"early"));
+        run.pass(50);
+        run.burst("\r");
+        run.pass(4_000);
+        assert_eq!(run.sent, b"early", "{id}: the Enter waits");
+        run.engine.composer = "early".to_owned();
+        run.start();
+        run.pass(6_000);
+        run.assert_delivered(&id, "early");
+    }
+}
+
+#[test]
 fn newline_keys_and_enters_in_pastes_do_not_submit() {
     each(|id, run| {
         for bytes in ["a", "\n", "b", "\x1b\r", "c", "\x1b[13;2u", "\x1b[200~d\re\x1b[201~"] {
