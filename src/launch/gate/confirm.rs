@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::machine::{HOLD, Held, KeyGate, Phase, STEP, TICK};
+use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, STEP, TICK};
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::screen_state::Reading;
 
@@ -27,6 +27,11 @@ impl KeyGate {
         let answered = self.output_at.is_some_and(|at| at > since);
         if answered && was_sent(&reading) {
             return self.finish(now);
+        }
+        if reading.dialog {
+            // It covers the composer: what became of the message is seen when the user has answered.
+            self.set_timer(HOLD, self.spec.timing.max_hold());
+            return self.keep(Phase::Confirming { held, since: now, again, with_block }, SLOW_TICK);
         }
         let waited = now.saturating_duration_since(since);
         let is_over = waited >= self.spec.timing.confirm();
@@ -63,7 +68,5 @@ impl KeyGate {
 
 /// The composer has let the text go.
 fn was_sent(reading: &Reading) -> bool {
-    // A dialog in its place is the engine's question about what it does now.
-    let replaced = reading.composer.is_none() && reading.dialog;
-    reading.busy || reading.is_empty() || replaced
+    !reading.dialog && (reading.busy || reading.is_empty())
 }

@@ -239,6 +239,27 @@ fn a_completion_list_that_eats_an_enter() {
 }
 
 #[test]
+fn a_dialog_over_an_unsent_message() {
+    each(|id, run| {
+        run.engine.eats = 1;
+        run.typing("hello");
+        run.burst("\r");
+        while run.recorded.is_empty() {
+            run.pass(20);
+        }
+        run.pass(700);
+        run.engine.dialog = true;
+        run.paint();
+        run.pass(30_000);
+        assert!(!run.done, "{id}");
+        run.burst("\r");
+        run.pass(6_000);
+        assert_eq!(run.engine.answers, 1, "{id}");
+        run.assert_delivered(id, "hello");
+    });
+}
+
+#[test]
 fn an_engine_that_does_not_take_it_is_told_of_and_cleared_by_the_user() {
     each(|id, run| {
         run.engine.deaf = true;
