@@ -19,10 +19,10 @@ mod hermes;
 mod openclaw;
 mod opencode;
 mod pi;
+mod request_plugin;
 #[cfg(test)]
 mod screen_captures;
 pub mod screen_state;
-mod request_plugin;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

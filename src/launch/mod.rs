@@ -1,9 +1,9 @@
 //! Starting an engine: the request, the plan, the run folder, the one-shot loop, the receipt.
 
 mod answer_writer;
+mod describe;
 pub mod gate;
 pub mod keys;
-mod describe;
 pub mod one_shot;
 pub mod plan;
 pub mod plugin_report;
