@@ -66,6 +66,7 @@ fn holds(case: &str, name: &str, reading: &Reading) -> bool {
                 || text.starts_with('!')
                 || reading.dialog
         }
+        "scrolled" => composer.is_some_and(|c| c.mode == Mode::Hidden),
         "popup" => reading.popup || text.starts_with('/'),
         _ => false,
     }
@@ -77,7 +78,7 @@ fn the_marks_hold_on_the_captured_screens() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines");
     let (mut seen, mut wrong) = (0, Vec::new());
     for (id, spec) in catalogue.iter() {
-        for case in ["ready", "dialog", "busy", "shell", "popup"] {
+        for case in ["ready", "dialog", "busy", "shell", "popup", "scrolled"] {
             for file in files(&root.join(id).join(case)) {
                 let snapshot = parse(&std::fs::read_to_string(&file).expect("a capture"));
                 let reading = read(&spec.gate.screen, &snapshot);

@@ -1,15 +1,16 @@
 //! Enter is sent: has the engine taken the message? Once more at most, and never a second message.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::machine::{HOLD, Held, KeyGate, Phase, STEP, TICK};
+use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, STEP, TICK};
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::screen_state::Reading;
 
-/// An engine that takes Enter paints at once; a screen that stands still this long has not taken it.
-const STILL: Duration = Duration::from_millis(700);
+/// An engine that takes Enter paints soon; a screen that stands still for this share of the time to
+/// confirm has not taken it.
+const STILL_SHARE: u32 = 3;
 pub(super) const NOTE_UNCONFIRMED: &str =
-    "it could not be confirmed that the first message went out with the docs";
+    "it could not be confirmed that the engine took the first message";
 
 impl KeyGate {
     /// Sends the submit and watches the composer.
@@ -22,29 +23,36 @@ impl KeyGate {
     pub(super) fn look_for_sent(&mut self, now: Instant) {
         let reading = self.read();
         let Phase::Confirming { held, since, again, with_block } = &self.phase else { return };
-        let (since, again, with_block) = (*since, *again, *with_block);
+        let (held, since, again, with_block) = (held.clone(), *since, *again, *with_block);
         let answered = self.output_at.is_some_and(|at| at > since);
         if answered && was_sent(&reading) {
             return self.finish(now);
         }
+        if reading.dialog {
+            // It covers the composer: what became of the message is seen when the user has answered.
+            self.set_timer(HOLD, self.spec.timing.max_hold());
+            return self.keep(Phase::Confirming { held, since: now, again, with_block }, SLOW_TICK);
+        }
         let waited = now.saturating_duration_since(since);
-        let limit = self.spec.timing.confirm();
-        let still = waited >= STILL && self.quiet(now) >= STILL;
+        let is_over = waited >= self.spec.timing.confirm();
+        let still_after = self.spec.timing.confirm() / STILL_SHARE;
+        let still = waited >= still_after && self.quiet(now) >= still_after;
         let in_composer = reading.composer.as_ref().is_some_and(|c| !c.text.is_empty());
-        if waited < limit && !(still && in_composer && !again) {
+        // Without the block, and typed by the user, it is as if we were not there.
+        let ours = with_block || held.given;
+        if ours && !again && in_composer && reading.takes_message() && (still || is_over) {
+            // A completion list ate it.
+            self.send_bytes(&held.submit, now);
+            let again = Phase::Confirming { held, since: now, again: true, with_block };
+            return self.keep(again, TICK);
+        }
+        if !is_over {
             return self.set_timer(STEP, TICK);
         }
-        if !again && with_block && in_composer && reading.takes_message() {
-            // A completion list ate it.
-            let held = held.clone();
-            self.send_bytes(&held.submit, now);
-            return self
-                .keep(Phase::Confirming { held, since: now, again: true, with_block }, TICK);
-        }
-        if with_block {
+        if ours {
             self.note(NOTE_UNCONFIRMED);
         }
-        if in_composer {
+        if in_composer && (with_block || !held.given) {
             self.standing = with_block;
             // Only there the cursor is where the user left it.
             if self.spec.route != GateRoute::ClearAndPaste {
@@ -60,7 +68,5 @@ impl KeyGate {
 
 /// The composer has let the text go.
 fn was_sent(reading: &Reading) -> bool {
-    // A dialog in its place is the engine's question about what it does now.
-    let replaced = reading.composer.is_none() && reading.dialog;
-    reading.busy || reading.is_empty() || replaced
+    !reading.dialog && (reading.busy || reading.is_empty())
 }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::Effect;
-use super::machine::{HOLD, Held, KeyGate, Phase, STEP, TICK};
+use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, STEP, TICK};
 use crate::context::DisplayText;
 use crate::engines::gate_spec::{GateRoute, SubmitKey};
 use crate::engines::screen_state::{Composer, Reading};
@@ -19,8 +19,6 @@ const LAG_LIMIT: Duration = Duration::from_millis(1_500);
 /// A start screen that stands still this long, with neither composer nor known dialog, is a dialog
 /// that we do not know.
 const START_QUIET: Duration = Duration::from_secs(1);
-/// The start screen is looked at this often.
-const START_TICK: Duration = Duration::from_millis(100);
 
 pub(super) const NOTE_INEXACT: &str =
     "the stored text of the first message was read from the screen and may differ in blanks";
@@ -41,7 +39,7 @@ impl KeyGate {
 
     /// Holds a submit until it is judged.
     pub(super) fn hold(&mut self, submit: Vec<u8>, now: Instant) {
-        let held = Held { submit, since: now };
+        let held = Held { submit, since: now, given: false };
         if self.is_echoed(now) {
             self.decide(held, now);
         } else {
@@ -67,7 +65,7 @@ impl KeyGate {
         }
         if !self.seen_ready && !self.start_given_up {
             self.phase = Phase::BeforeStart(held);
-            return self.set_timer(STEP, START_TICK);
+            return self.set_timer(STEP, SLOW_TICK);
         }
         let Some(composer) = reading.composer.as_ref().filter(|_| reading.takes_message()) else {
             return self.release(&held, now);
@@ -195,6 +193,9 @@ impl KeyGate {
     /// The start: neither a composer nor a dialog was shown yet.
     pub(super) fn look_at_start(&mut self, held: Held, now: Instant) {
         let reading = self.read();
+        if reading.dialog {
+            return self.set_timer(STEP, SLOW_TICK);
+        }
         if self.seen_ready {
             return if self.is_echoed(now) {
                 self.decide(held, now);
@@ -203,11 +204,11 @@ impl KeyGate {
                 self.set_timer(STEP, TICK);
             };
         }
-        if !reading.dialog && self.start_is_over(&held, &reading, now) {
+        if self.start_is_over(&held, &reading, now) {
             self.start_given_up = true;
             return self.release(&held, now);
         }
-        self.set_timer(STEP, START_TICK);
+        self.set_timer(STEP, SLOW_TICK);
     }
 
     fn start_is_over(&self, held: &Held, reading: &Reading, now: Instant) -> bool {
@@ -216,7 +217,13 @@ impl KeyGate {
             || now.saturating_duration_since(held.since) >= self.spec.timing.start_hold()
     }
 
+    /// Whether something is painted beside what was typed: a terminal that no engine has taken over
+    /// yet echoes the keys by itself.
     fn shows_anything(&self) -> bool {
-        self.screen.snapshot().rows.iter().any(|row| !row.text().is_empty())
+        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+        let shown: String =
+            self.screen.snapshot().rows.iter().map(|row| squeeze(row.text())).collect();
+        let typed = squeeze(self.draft.text().unwrap_or_default());
+        !typed.starts_with(&shown)
     }
 }

@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::machine::{Held, KeyGate, Outcome, Phase, Purpose, STEP, TICK, users_own};
+use super::machine::{
+    HOLD, Held, KeyGate, Outcome, Phase, Purpose, SLOW_TICK, STEP, TICK, users_own,
+};
 use super::{EditorReply, Effect, frame};
 use crate::engines::screen_state::Mode;
 
@@ -38,12 +40,16 @@ impl KeyGate {
         now: Instant,
     ) {
         // It was a composer when the key was pressed, and some engines paint over it for the editor.
-        if !patient && !self.read().dialog {
+        let covered = self.read().dialog;
+        if !patient && !covered {
             let phase = Phase::Asking { held, purpose, since, patient: true };
             return self.keep(phase, EDITOR_PATIENCE);
         }
         self.late_call = true;
         match purpose {
+            // It came up after the key, which so is not for it.
+            Purpose::Submit if covered => self.keep(Phase::BeforeStart(held), TICK),
+            Purpose::Draft if covered => self.rearm(now),
             Purpose::Submit => {
                 if patient {
                     self.note(NOTE_NO_EDITOR);
@@ -112,6 +118,11 @@ impl KeyGate {
     }
 
     pub(super) fn returned(&mut self, held: Held, outcome: Outcome, since: Instant, now: Instant) {
+        if self.read().dialog {
+            // The Enter was not meant for it.
+            self.set_timer(HOLD, self.spec.timing.max_hold());
+            return self.keep(Phase::Returning { held, outcome, since: now }, SLOW_TICK);
+        }
         let quiet = self.spec.timing.quiet();
         let waited = now.saturating_duration_since(since);
         let repainted = self.output_at.is_some_and(|at| at > since);

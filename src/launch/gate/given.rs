@@ -27,7 +27,7 @@ impl KeyGate {
             return self.set_timer(STEP, READY_QUIET);
         }
         self.draft_ready_at = None;
-        let held = Held { submit: self.enter_key(), since: now };
+        let held = Held { submit: self.enter_key(), since: now, given: true };
         self.set_timer(HOLD, self.spec.timing.max_hold());
         match self.spec.route {
             GateRoute::Editor => self.press_editor_key(held, Purpose::Draft, now),

@@ -18,6 +18,8 @@ use crate::launch::screen::EngineScreen;
 pub(super) const ESCAPE_WAIT: Duration = Duration::from_millis(50);
 /// How often a waiting phase looks again.
 pub(super) const TICK: Duration = Duration::from_millis(20);
+/// The same while the user reads a dialog or the engine starts.
+pub(super) const SLOW_TICK: Duration = Duration::from_millis(100);
 
 /// The end of a lone Escape.
 pub(super) const ESCAPE: TimerId = TimerId(0);
@@ -33,6 +35,8 @@ pub(super) struct Held {
     pub(super) submit: Vec<u8>,
     /// Since when.
     pub(super) since: Instant,
+    /// Ours, for a message that is given and not typed.
+    pub(super) given: bool,
 }
 
 /// What becomes of a held submit when the editor is back.
@@ -256,12 +260,19 @@ impl KeyGate {
             self.write(&event.bytes);
             return;
         }
-        let in_dialog = matches!(self.phase, Phase::BeforeStart(_)) && self.read().dialog;
+        let may_be_covered = matches!(
+            self.phase,
+            Phase::BeforeStart(_)
+                | Phase::Returning { .. }
+                | Phase::Pasted { .. }
+                | Phase::Confirming { .. }
+        );
+        let in_dialog = may_be_covered && self.read().dialog;
         match self.phase {
             Phase::Armed => self.typed(event, now),
             // These answer the dialog that is on the screen; the submit before it was not meant
             // for it.
-            Phase::BeforeStart(_) if in_dialog => self.forward(&event, now),
+            _ if in_dialog => self.forward(&event, now),
             Phase::Echo(_)
             | Phase::BeforeStart(_)
             | Phase::Asking { .. }

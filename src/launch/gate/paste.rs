@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::confirm::NOTE_UNCONFIRMED;
 use super::frame;
-use super::machine::{Held, KeyGate, Phase, TICK};
+use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, TICK};
 use crate::engines::screen_state::Composer;
 
 /// A paste is painted within this, also 500 KB of it.
@@ -110,10 +110,15 @@ impl KeyGate {
             ms => Duration::from_millis(ms),
         };
         let reading = self.read();
+        if reading.dialog {
+            // The Enter was not meant for it.
+            self.set_timer(HOLD, self.spec.timing.max_hold());
+            return self.keep(Phase::Pasted { held, since: now }, SLOW_TICK);
+        }
         let painted = self.output_at.is_some_and(|at| at > since)
             && reading.composer.as_ref().is_some_and(|c| !c.text.is_empty());
         let waited = now.saturating_duration_since(since);
-        if painted && self.quiet(now) >= settle && waited >= settle && !reading.dialog {
+        if painted && self.quiet(now) >= settle && waited >= settle {
             self.pending = None;
             return self.send(held, !self.prefix.is_empty(), now);
         }

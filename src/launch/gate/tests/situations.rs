@@ -134,6 +134,23 @@ fn an_unknown_start_screen_gets_its_enter_soon() {
 }
 
 #[test]
+fn the_terminals_own_echo_is_no_start_screen() {
+    for (id, spec) in recipes() {
+        let mut run = Run::cold(&spec, PREFIX, None);
+        run.burst("early");
+        run.event(GateEvent::EngineBytes(b"early"));
+        run.pass(50);
+        run.burst("\r");
+        run.pass(4_000);
+        assert_eq!(run.sent, b"early", "{id}: the Enter waits");
+        run.engine.composer = "early".to_owned();
+        run.start();
+        run.pass(6_000);
+        run.assert_delivered(&id, "early");
+    }
+}
+
+#[test]
 fn newline_keys_and_enters_in_pastes_do_not_submit() {
     each(|id, run| {
         for bytes in ["a", "\n", "b", "\x1b\r", "c", "\x1b[13;2u", "\x1b[200~d\re\x1b[201~"] {
@@ -217,6 +234,27 @@ fn a_completion_list_that_eats_an_enter() {
     each(|id, run| {
         run.engine.eats = 1;
         run.line("hello");
+        run.assert_delivered(id, "hello");
+    });
+}
+
+#[test]
+fn a_dialog_over_an_unsent_message() {
+    each(|id, run| {
+        run.engine.eats = 1;
+        run.typing("hello");
+        run.burst("\r");
+        while run.recorded.is_empty() {
+            run.pass(20);
+        }
+        run.pass(700);
+        run.engine.dialog = true;
+        run.paint();
+        run.pass(30_000);
+        assert!(!run.done, "{id}");
+        run.burst("\r");
+        run.pass(6_000);
+        assert_eq!(run.engine.answers, 1, "{id}");
         run.assert_delivered(id, "hello");
     });
 }
