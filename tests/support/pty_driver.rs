@@ -96,7 +96,7 @@ impl Run {
         let pair = native_pty_system().openpty(size).expect("pty");
         let child = pair.slave.spawn_command(self.command).expect("start");
         let child: Box<dyn portable_pty::Child> = child;
-        let child = child.downcast::<std::process::Child>().ok().expect("a child process");
+        let child = child.downcast::<std::process::Child>().expect("a child process");
         let screen = (NonZeroU16::new(rows.max(1)), NonZeroU16::new(cols.max(1)));
         let parser = vt100::Parser::new(screen.0.expect("rows"), screen.1.expect("cols"), 0);
         let state = Seen {
