@@ -329,7 +329,11 @@ fn each_number(params: &[u8], mut each: impl FnMut(u16)) {
 
 /// A parameter; `None` when it is absent or no number.
 fn number(digits: &[u8]) -> Option<u16> {
-    std::str::from_utf8(digits).ok()?.parse().ok()
+    let add = |value: u16, digit: &u8| match digit {
+        b'0'..=b'9' => value.checked_mul(10)?.checked_add(u16::from(digit - b'0')),
+        _ => None,
+    };
+    (!digits.is_empty()).then(|| digits.iter().try_fold(0, add)).flatten()
 }
 
 #[cfg(test)]
