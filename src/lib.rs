@@ -1,4 +1,62 @@
-//! omni-run: starts any AI coding agent with the project's own documents in its first message.
+//! omni-run starts any AI coding agent from the command line and puts the project's own documents
+//! in front of its first message.
+//!
+//! # Bird's eye
+//!
+//! ```text
+//! cli ─▶ commands::run (who, where, display text, attachments)
+//!          │
+//! project ─┤   context::folder::snapshot ─▶ ContextSnapshot              the only reading
+//!          ▼
+//!   engine.first_message_auto_context() ─▶ AutoContext                   pure
+//!          ▼
+//!   FirstMessage::compose(auto, display)                                 the only maker of a sent text
+//!          │
+//!   engine.plan(request, first) ─▶ LaunchPlan                            pure; --dry-run prints it
+//!          │
+//!   session::Recorder::start(display)                                    durable before anything starts
+//!          ▼
+//!   launch::one_shot (pipes and a Dialogue) ─▶ Outcome ─▶ receipt ─▶ exit code
+//! ```
+//!
+//! Data flows one way. Nothing later asks the folder, the config or the clock again.
+//!
+//! # Code map
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | `engines.toml` | the engine catalogue as data, with the reason beside each oddity |
+//! | [`cli`] | clap types only |
+//! | [`commands`] | one file for each group of subcommands; `run` is the launch |
+//! | [`config`], [`paths`], [`error`], [`ui`], [`logging`] | settings and their sources, folders, exit codes and hints, all that is printed, diagnostics |
+//! | [`project`] | which project, its saved order and flags, changes to its docs folder |
+//! | [`context`] | what is injected: snapshot of the folder, then pure builders |
+//! | [`engines`] | the trait, the catalogue, one small adapter each, their dialogues, `plugins/` (JS, Python) |
+//! | [`launch`] | request, plan, run folder, the one-shot loop, signals, watcher, receipt |
+//! | [`session`] | the store: schema, rows, spool, recorder, lock, backup |
+//!
+//! To add an engine: a table in `engines.toml` (a user's own will do) is enough where it takes its
+//! message on stdin, by file or by argument. An adapter in `src/engines` is for what TOML can't say.
+//!
+//! # Invariants
+//!
+//! 1. Only `src/engines` and `engines.toml` know an engine's name (`tests/it/tidy.rs`).
+//! 2. The builders of [`context`], [`launch::plan`] and the receipt do no IO and read no clock
+//!    (`tests/it/tidy.rs`); the same folder, engine and model give the same bytes.
+//! 3. [`context::DisplayText`] and [`context::SentText`] are different types. [`session`] cannot name
+//!    the second; it is made only by [`context::FirstMessage::compose`], from what only
+//!    [`engines::Engine::first_message_auto_context`] yields (`tests/it/compile_fail.rs`).
+//! 4. Bytes of the engine's plain output are never altered, held or reordered.
+//! 5. A signal reaches the engine's whole group; a killed omni-run leaves none of it behind
+//!    ([`launch::watcher`], `tests/it/launch_ends.rs`).
+//! 6. No text goes through a shell, and none over [`engines::ARGUMENT_LIMIT`] through argv. Files of
+//!    a launch lie in a 0700 folder, are 0600, and go with its end or the next start.
+//! 7. Nothing is written into the project but `.claude/docs/` when the user asks for it, and nothing
+//!    into the engine's own config.
+//! 8. Each phase of the block may fail alone; the launch goes on.
+//!
+//! What is deliberately absent: embeddings and retrieval, a project's own engine settings (they
+//! would name programs to run), any network use of our own.
 #![warn(unreachable_pub)]
 
 pub mod cli;

@@ -12,7 +12,7 @@ use crate::error::{ExitKind, Failure, did_you_mean};
 use crate::launch::prompt::{self, PromptSources};
 use crate::paths::Paths;
 use crate::project::{Ask, Resolution, Resolved, resolve};
-use crate::session::{SessionRow, Store};
+use crate::session::{Role, SessionRow, Store};
 use crate::ui::Ui;
 
 /// Turns the inline text and the catalogue off, when it is exactly `1` (S43).
@@ -83,6 +83,8 @@ pub(super) struct Resumed {
     pub(super) had_block: bool,
     /// The plugin's mark of that message.
     pub(super) first_message: Option<String>,
+    /// That message as it was typed, where this session is the one that it began.
+    pub(super) first_display: Option<String>,
 }
 
 impl Resumed {
@@ -92,7 +94,13 @@ impl Resumed {
         // What a resumed session's own receipt says is about its later message; it repeats the mark.
         let first_message = receipt["first_message"].as_str().map(str::to_owned);
         let had_block = receipt["context"]["block_bytes"].as_u64().unwrap_or(1) > 0;
-        Ok(Resumed { row, had_block, first_message })
+        let messages = store.messages(row.id)?;
+        let first_display = messages
+            .into_iter()
+            .find(|message| message.role == Role::Operator)
+            .map(|message| message.text)
+            .filter(|_| receipt["resumed"] != true);
+        Ok(Resumed { row, had_block, first_message, first_display })
     }
 }
 

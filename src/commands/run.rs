@@ -11,6 +11,7 @@ use super::gather::{
     Resumed, attach_paths, check_secrets, current_dir, keep_prompt, look_up, read_prompt,
     snapshot_request, switches, unknown_engine, warn_untried, working_dir,
 };
+use super::here::reconcile;
 use super::{Workplace, now_ms};
 use crate::cli::{Output, RunArgs};
 use crate::context::{FirstMessage, Reading, SnapshotRequest, folder};
@@ -83,7 +84,14 @@ impl Start {
         for warning in &resolution.warnings {
             ui.warning(warning);
         }
-        let project = resolution.project;
+        let mut project = resolution.project;
+        if let Some(project) = &mut project
+            && !project.instructions.is_empty()
+        {
+            for note in reconcile(project, &paths) {
+                ui.warning(&note);
+            }
+        }
         if project.is_none() && args.output == Output::Text {
             ui.status("no project here: the prompt goes out without docs");
         }
@@ -203,6 +211,7 @@ impl Start {
             sent_bytes: self.first.sent().len(),
             context: self.first.auto().report().clone(),
             verified: outcome.verdict.verified.clone().or(plugin.verified()),
+            resumed: self.resume.is_some(),
             first_message: plugin.first_message.clone(),
             complaints: complaints.clone(),
         };
@@ -257,6 +266,7 @@ impl Start {
             session: id.to_string(),
             resume,
             first_message: self.resume.as_ref().and_then(|r| r.first_message.clone()),
+            first_display: self.resume.as_ref().and_then(|r| r.first_display.clone()),
             cwd: self.cwd.clone(),
             model: self.model.clone(),
             engine_args: self.args.engine_args.clone(),

@@ -153,11 +153,11 @@ impl Dialogue for Acp {
                 }
                 (None, Some("session/update")) if self.prompted => {
                     let update = &message["params"]["update"];
-                    if text_at(update, &["sessionUpdate"]) == Some("agent_message_chunk") {
-                        if let Some(text) = text_at(update, &["content", "text"]) {
-                            self.reply.push_str(text);
-                            actions.push(Action::Answer(text.as_bytes().to_vec()));
-                        }
+                    if text_at(update, &["sessionUpdate"]) == Some("agent_message_chunk")
+                        && let Some(text) = text_at(update, &["content", "text"])
+                    {
+                        self.reply.push_str(text);
+                        actions.push(Action::Answer(text.as_bytes().to_vec()));
                     }
                 }
                 _ => {}

@@ -49,7 +49,7 @@ pub fn find(id: &str, spec: &EngineSpec, path: Option<&OsStr>) -> Result<Found, 
         .unwrap_or_default();
     let joined = std::env::join_paths(&dirs).unwrap_or_default();
     for name in &spec.programs {
-        for program in which::which_in_all(name, Some(&joined), "/").into_iter().flatten() {
+        if let Ok(program) = which::which_in(name, Some(&joined), "/") {
             check_executable(&program).map_err(|why| {
                 Failure::new(
                     ExitKind::EngineUnavailable,

@@ -199,7 +199,7 @@ macro_rules! adapter {
         }
     };
 }
-pub(self) use adapter;
+use adapter;
 
 /// Reads a small text file of the engine's own configuration; anything odd is as if it were absent.
 fn read_config(path: &Path) -> Option<String> {

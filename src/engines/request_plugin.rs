@@ -33,9 +33,13 @@ pub(super) fn add(
     let resumed = request.resume.is_some();
     let prefix = first.sent().prefix();
     let prefix_file = (!prefix.is_empty()).then(|| plan.file(dir.join("prefix.txt"), prefix));
-    // On a resume the first operator message is an older one, whose text is in the transcript.
-    let display_file = (orders.exact_text && !resumed)
-        .then(|| plan.file(dir.join("display.txt"), first.display().as_str()));
+    // On a resume the first message is an older one; its exact text gives the same bytes again.
+    let exact = match &request.resume {
+        None => Some(first.display().as_str()),
+        Some(_) => request.first_display.as_deref(),
+    };
+    let display_file =
+        exact.filter(|_| orders.exact_text).map(|text| plan.file(dir.join("display.txt"), text));
     let instructions_file = first
         .auto()
         .instructions()

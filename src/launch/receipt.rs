@@ -21,6 +21,8 @@ pub struct Receipt {
     pub context: ContextReport,
     /// How it is known that the engine got it; `None`: not known.
     pub verified: Option<String>,
+    /// This went on with an earlier session.
+    pub resumed: bool,
     /// The request plugin's mark of the first message, for a later resume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_message: Option<String>,

@@ -19,6 +19,8 @@ pub struct LaunchRequest {
     pub resume: Option<String>,
     /// On a resume: the mark by which the request plugin knows the session's first message.
     pub first_message: Option<String>,
+    /// On a resume: that message as it was typed, if known.
+    pub first_display: Option<String>,
     /// Where the engine runs, absolute.
     pub cwd: PathBuf,
     /// As given; decides nothing but the engine's own option.

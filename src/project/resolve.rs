@@ -193,6 +193,6 @@ fn virtual_project(name: &str, home: Option<&Path>) -> Resolved {
 /// Real folders only: a link out of the project is not its docs folder (S1).
 fn has_docs(root: &Path) -> bool {
     let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.is_dir());
-    let claude = root.join(".claude");
-    is_dir(&claude) && is_dir(&claude.join("docs"))
+    let folder = root.join(".claude");
+    is_dir(&folder) && is_dir(&folder.join("docs"))
 }
