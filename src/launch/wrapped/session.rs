@@ -1,5 +1,5 @@
-//! The loop. Forward first, look after: engine output is on the terminal before the ledger or the
-//! gate sees it, and no parser can hold it up. Each direction has one bounded buffer and goes on
+//! The loop. Forward first, look after: engine output is on the terminal before the gate sees it, and
+//! no parser of its can hold it up. Each direction has one bounded buffer and goes on
 //! when the other is blocked.
 
 use std::io;
@@ -89,7 +89,7 @@ struct Wait {
 
 pub(super) async fn run(
     plan: &WrappedPlan,
-    mut terminal: Terminal,
+    terminal: Terminal,
     pty: Pty,
     keeper: Keeper,
     group: Pid,
@@ -98,7 +98,6 @@ pub(super) async fn run(
 ) -> io::Result<WrappedOutcome> {
     // First the signals: a size that changes from here on is not missed.
     let signals = Signals::listen()?;
-    terminal.raw()?;
     let mut wait = Wait {
         signals,
         keeper: watched(keeper.fd())?,
