@@ -21,7 +21,6 @@ fn signal(pid: i64, signal: Signal) {
 #[test]
 fn modes_left_on_after_sigkill_of_the_engine_are_none() {
     let mut w = start(ALL_MODES, |run| run);
-    let before = w.term.local_flags();
     w.log.wait_for("ready", |_| true);
     w.term.wait_for("\u{276f}");
     assert_ne!(w.term.modes_left_on(), Vec::<String>::new(), "they were on");
@@ -29,13 +28,12 @@ fn modes_left_on_after_sigkill_of_the_engine_are_none() {
     assert_eq!(w.term.wait_for_end().code, Some(137));
     w.term.wait_for_silence();
     assert_eq!(w.term.modes_left_on(), Vec::<String>::new());
-    assert_eq!(w.term.local_flags(), before);
+    assert_eq!(w.term.local_flags(), w.term.flags_at_start);
 }
 
 #[test]
 fn modes_left_on_after_sigkill_of_omni_run_are_none_and_the_engine_ends() {
     let mut w = start(ALL_MODES, |run| run);
-    let before = w.term.local_flags();
     w.log.wait_for("ready", |_| true);
     w.term.wait_for("\u{276f}");
     let engine = engine_pid(&w);
@@ -43,14 +41,13 @@ fn modes_left_on_after_sigkill_of_omni_run_are_none_and_the_engine_ends() {
     assert_eq!(w.term.wait_for_end().signal, Some(9));
     w.term.wait_for_silence();
     assert_eq!(w.term.modes_left_on(), Vec::<String>::new());
-    assert_eq!(w.term.local_flags(), before);
+    assert_eq!(w.term.local_flags(), w.term.flags_at_start);
     wait_until_dead(engine, Duration::from_secs(5));
 }
 
 #[test]
 fn a_panic_restores_the_terminal_and_ends_the_engine() {
     let mut w = start(ALL_MODES, |run| run.env("WRAP_PROBE_GATE", "panic"));
-    let before = w.term.local_flags();
     w.log.wait_for("ready", |_| true);
     w.term.wait_for("\u{276f}");
     let engine = engine_pid(&w);
@@ -58,7 +55,7 @@ fn a_panic_restores_the_terminal_and_ends_the_engine() {
     assert_eq!(w.term.wait_for_end().code, Some(101));
     w.term.wait_for_silence();
     assert_eq!(w.term.modes_left_on(), Vec::<String>::new());
-    assert_eq!(w.term.local_flags(), before);
+    assert_eq!(w.term.local_flags(), w.term.flags_at_start);
     wait_until_dead(engine, Duration::from_secs(5));
 }
 

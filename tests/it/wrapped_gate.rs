@@ -80,7 +80,8 @@ fn d07_a_long_line_typed_before_the_engine_is_up_arrives_whole() {
     w.log.wait_for("start", |_| true);
     let line = "0123456789".repeat(600);
     w.term.send(&line);
-    w.term.wait_for("0123456789");
+    w.log.wait_for("ready", |_| true);
+    w.term.wait_for("\u{276f} 0123456789");
     w.term.send("\r");
     w.log.wait_for("submit", |_| true);
     assert_eq!(w.log.submitted(), [line]);

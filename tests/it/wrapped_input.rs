@@ -36,7 +36,9 @@ fn d11_an_emoji_byte_by_byte_and_output_byte_by_byte() {
     assert_eq!(w.log.submitted(), ["\u{1F469}\u{200D}\u{1F4BB} \u{4e2d}"]);
     w.term.send("/flood 200000\r");
     w.term.wait_for("flooded");
-    assert!(!String::from_utf8_lossy(&w.term.raw()).contains('\u{fffd}'));
+    // The next frame may be under way: only its last sign may still be cut.
+    let broken = std::str::from_utf8(&w.term.raw()).err().and_then(|e| e.error_len());
+    assert_eq!(broken, None);
 }
 
 #[test]

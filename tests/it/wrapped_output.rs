@@ -51,6 +51,7 @@ fn d16_a_grandchild_that_holds_the_terminal_does_not_hold_the_end() {
     let since = Instant::now();
     assert_eq!(w.term.wait_for_end().code, Some(3));
     assert!(since.elapsed() < Duration::from_secs(2), "{:?}", since.elapsed());
+    w.term.wait_for_silence();
     assert!(String::from_utf8_lossy(&w.term.raw()).contains("LAST-LINE"));
     wait_until_dead(pid, Duration::from_secs(5));
 }

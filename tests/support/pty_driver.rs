@@ -41,6 +41,8 @@ pub struct PtyDriver {
     child: std::process::Child,
     seen: Arc<(Mutex<Seen>, Condvar)>,
     reader: Option<Reader>,
+    /// The terminal's local flags before the program ran.
+    pub flags_at_start: u64,
 }
 
 /// How a program ended.
@@ -94,9 +96,10 @@ impl Run {
         let (rows, cols) = self.size;
         let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("pty");
+        let flags_at_start = local_flags(&*pair.master);
         let child = pair.slave.spawn_command(self.command).expect("start");
         let child: Box<dyn portable_pty::Child> = child;
-        let child = child.downcast::<std::process::Child>().ok().expect("a child process");
+        let child = child.downcast::<std::process::Child>().expect("a child process");
         let screen = (NonZeroU16::new(rows.max(1)), NonZeroU16::new(cols.max(1)));
         let parser = vt100::Parser::new(screen.0.expect("rows"), screen.1.expect("cols"), 0);
         let state = Seen {
@@ -117,6 +120,7 @@ impl Run {
             child: *child,
             seen,
             reader: Some(reader),
+            flags_at_start,
         }
     }
 }
@@ -167,6 +171,10 @@ impl Reader {
         drop(self.stop);
         self.thread.join().expect("reader");
     }
+}
+
+fn local_flags(master: &dyn MasterPty) -> u64 {
+    u64::from(master.get_termios().expect("termios").local_flags.bits())
 }
 
 fn dup(fd: i32) -> std::os::fd::OwnedFd {
@@ -274,10 +282,9 @@ impl PtyDriver {
         }
     }
 
-    /// The local flags of the terminal, to compare before and after.
+    /// The local flags of the terminal, to compare with those of the start.
     pub fn local_flags(&self) -> u64 {
-        let termios = self.master.as_ref().and_then(|m| m.get_termios()).expect("termios");
-        u64::from(termios.local_flags.bits())
+        local_flags(&**self.master.as_ref().expect("not hung up"))
     }
 
     /// Lines, echo, signal keys: as a shell needs it to run a program.

@@ -1,9 +1,8 @@
 //! The mode ledger: which modes of the user's terminal the engine has changed and not put back.
 //!
-//! A pure reader of the engine's output, split anywhere. It is fed what the terminal was given, so
-//! that it knows the terminal's state and not the engine's intention. It alters no byte, and it
-//! keeps no text. Left out on purpose: the window's title (the next prompt sets it), the cursor's
-//! place, and modes whose state before the start nobody can know (1034 to 1043, 12).
+//! A pure reader of the engine's output, split anywhere, fed as the terminal is. It alters no byte,
+//! and it keeps no text. Left out on purpose: the window's title (the next prompt sets it), the
+//! cursor's place, and modes whose state before the start nobody can know (1034 to 1043, 12).
 
 mod rendition;
 mod split;
@@ -329,7 +328,11 @@ fn each_number(params: &[u8], mut each: impl FnMut(u16)) {
 
 /// A parameter; `None` when it is absent or no number.
 fn number(digits: &[u8]) -> Option<u16> {
-    std::str::from_utf8(digits).ok()?.parse().ok()
+    let add = |value: u16, digit: &u8| match digit {
+        b'0'..=b'9' => value.checked_mul(10)?.checked_add(u16::from(digit - b'0')),
+        _ => None,
+    };
+    (!digits.is_empty()).then(|| digits.iter().try_fold(0, add)).flatten()
 }
 
 #[cfg(test)]

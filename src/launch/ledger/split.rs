@@ -61,11 +61,16 @@ impl Splitter {
         while let Some(&byte) = rest.first() {
             if self.state == State::Ground {
                 // Nearly all bytes are text: found at memory speed, not through the machine.
-                let Some(at) = rest.iter().position(|b| matches!(*b, ESC | SO | SI)) else {
-                    return;
-                };
-                self.ground(rest[at], &mut each);
-                rest = &rest[at + 1..];
+                let Some(at) = next_control(rest) else { return };
+                rest = &rest[at..];
+                // And nearly all sequences are a CSI in one piece.
+                if let Some((sequence, len)) = whole_csi(rest) {
+                    each(sequence);
+                    rest = &rest[len..];
+                } else {
+                    self.ground(rest[0], &mut each);
+                    rest = &rest[1..];
+                }
                 continue;
             }
             self.step(byte, &mut each);

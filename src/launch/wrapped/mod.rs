@@ -103,9 +103,11 @@ pub fn run(
     gate: Box<dyn Gatekeeper>,
     hooks: Hooks<'_>,
 ) -> io::Result<WrappedOutcome> {
-    let terminal = Terminal::open()?;
+    let mut terminal = Terminal::open()?;
     let mut pty = Pty::open(terminal.size().or_fallback(), Some(terminal.saved()))?;
     let start = start(plan, pty.path())?;
+    // Before the engine runs: what is typed ahead is passed on as it is, whatever its length.
+    terminal.raw()?;
     let mut keeper = Keeper::start(&start, Some((terminal.output(), terminal.saved())))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let group = match keeper.first_report()? {

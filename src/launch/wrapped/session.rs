@@ -1,5 +1,5 @@
-//! The loop. Forward first, look after: engine output is on the terminal before the ledger or the
-//! gate sees it, and no parser can hold it up. Each direction has one bounded buffer and goes on
+//! The loop. Forward first, look after: engine output is on the terminal before the gate sees it, and
+//! no parser of its can hold it up. Each direction has one bounded buffer and goes on
 //! when the other is blocked.
 
 use std::io;
@@ -62,6 +62,8 @@ struct Session<'a> {
     plugin: Option<PluginTail>,
     clock: Clock,
     resized: Instant,
+    /// Bytes that the engine was given since the last line end, while armed.
+    line: usize,
     /// Since when type-ahead waits for the end of line mode.
     held_since: Option<Instant>,
     /// It has waited long enough.
@@ -87,7 +89,7 @@ struct Wait {
 
 pub(super) async fn run(
     plan: &WrappedPlan,
-    mut terminal: Terminal,
+    terminal: Terminal,
     pty: Pty,
     keeper: Keeper,
     group: Pid,
@@ -96,7 +98,6 @@ pub(super) async fn run(
 ) -> io::Result<WrappedOutcome> {
     // First the signals: a size that changes from here on is not missed.
     let signals = Signals::listen()?;
-    terminal.raw()?;
     let mut wait = Wait {
         signals,
         keeper: watched(keeper.fd())?,
@@ -119,6 +120,7 @@ pub(super) async fn run(
         plugin: plan.plugin_receipt.clone().map(PluginTail::new),
         clock: Clock::default(),
         resized: now,
+        line: 0,
         held_since: None,
         hold_over: false,
         user_open: true,
@@ -133,6 +135,24 @@ pub(super) async fn run(
         session.handle(event, &wait);
     }
     Ok(session.close())
+}
+
+/// Whether a line of `bytes`, the first with `begun` in front, is longer than line mode surely takes.
+fn is_long(begun: usize, bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(is_line_end);
+    begun + lines.next().map_or(0, <[u8]>::len) > SAFE_LINE
+        || lines.any(|line| line.len() > SAFE_LINE)
+}
+
+fn line_after(begun: usize, bytes: &[u8]) -> usize {
+    match bytes.iter().rposition(is_line_end) {
+        Some(at) => bytes.len() - at - 1,
+        None => begun + bytes.len(),
+    }
+}
+
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
 }
 
 /// A descriptor of its own for the reactor; it shares the non-blocking mode.
@@ -225,7 +245,10 @@ impl Session<'_> {
             Event::TerminalTook(Ok(n)) => self.view.took(n),
             Event::TerminalTook(Err(e)) if e.raw_os_error() == Some(Errno::EINTR as i32) => {}
             Event::TerminalTook(Err(_)) => self.view.hang_up(),
-            Event::EngineTook(Ok(n)) => self.to_engine.take(n),
+            Event::EngineTook(Ok(n)) => {
+                self.line = line_after(self.line, &self.to_engine.waiting()[..n]);
+                self.to_engine.take(n);
+            }
             Event::EngineTook(Err(e)) if e.raw_os_error() == Some(Errno::EINTR as i32) => {}
             Event::EngineTook(Err(_)) => self.to_engine.clear(),
             Event::Editor(event) => self.editor(event),
@@ -247,8 +270,9 @@ impl Session<'_> {
     /// At once where the engine takes it.
     fn give_engine(&mut self, bytes: &[u8]) {
         let mut done = 0;
-        if self.to_engine.is_empty() && !(self.armed && bytes.len() > SAFE_LINE) {
+        if self.to_engine.is_empty() && !(self.armed && is_long(self.line, bytes)) {
             done = nix::unistd::write(self.pty.fd(), bytes).unwrap_or(0);
+            self.line = line_after(self.line, &bytes[..done]);
         }
         self.to_engine.push(&bytes[done..]);
     }
@@ -256,13 +280,11 @@ impl Session<'_> {
     /// Whether what waits for the engine must wait on: it has a line that line mode would cut, and
     /// the engine has not left line mode yet. Only before the first message: later it is what it is.
     fn holds_for_line_mode(&mut self) -> bool {
-        let waiting = self.to_engine.waiting();
-        let long = self.armed
-            && !self.hold_over
-            && waiting.len() > SAFE_LINE
-            && waiting.split(|b| matches!(b, b'\n' | b'\r')).any(|line| line.len() > SAFE_LINE);
-        if !long || !self.pty.is_canonical() {
-            self.held_since = None;
+        if !self.armed || self.hold_over || !is_long(self.line, self.to_engine.waiting()) {
+            return false;
+        }
+        if !self.pty.is_canonical() {
+            (self.held_since, self.line) = (None, 0);
             return false;
         }
         let now = Instant::now();
@@ -466,5 +488,17 @@ impl Session<'_> {
             undone: self.view.close(),
             gate_done: !self.armed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d07_a_line_is_long_however_it_was_typed() {
+        assert!(is_long(0, &[b'a'; SAFE_LINE + 1]) && !is_long(0, &[b'a'; SAFE_LINE]));
+        assert!(is_long(SAFE_LINE, b"a") && !is_long(SAFE_LINE, b"\ra"));
+        assert_eq!((line_after(7, b"ab"), line_after(7, b"a\rbc"), line_after(7, b"")), (9, 2, 7));
     }
 }

@@ -1,5 +1,9 @@
-//! The user's terminal as the session sees it: what it was given, which modes that left, and the way
-//! back. Bytes are passed as they are; the ledger looks at them once they are written.
+//! The user's terminal as the session sees it: what it is given, which modes that leaves, and the way
+//! back. Bytes are passed as they are.
+//!
+//! The ledger looks at them first: a SIGKILL can strike right after a write (the reader wakes and we
+//! are put aside), and the keeper must know the undo by then. The look costs about a microsecond for
+//! what follows a key. The gate, which costs more, looks after.
 
 use std::time::Duration;
 
@@ -15,6 +19,9 @@ use crate::launch::terminal::Terminal;
 /// How long a terminal that takes nothing may hold up the way back: D16 wants the end within 1 s.
 const PATIENCE: Duration = Duration::from_millis(700);
 
+/// Orders that pile up behind a terminal that takes nothing; in bytes. One is about 100.
+const MOST_ORDERED: usize = 4 << 10;
+
 pub(super) struct View {
     terminal: Terminal,
     ledger: Ledger,
@@ -26,6 +33,8 @@ pub(super) struct View {
     /// The undo that the keeper has, and the ledger's count when it was made.
     ordered: Vec<u8>,
     ordered_at: u64,
+    /// The keeper's undo is good for before and after what is being written.
+    for_both: bool,
 }
 
 impl View {
@@ -39,6 +48,7 @@ impl View {
             gone: false,
             ordered: Vec::new(),
             ordered_at: 0,
+            for_both: false,
         }
     }
 
@@ -54,6 +64,8 @@ impl View {
         if self.gone {
             return;
         }
+        self.ledger.feed(bytes);
+        self.order_for_both();
         let mut done = 0;
         if self.outbox.is_empty() {
             match write(self.terminal.output(), bytes) {
@@ -63,15 +75,13 @@ impl View {
             }
         }
         self.outbox.push(&bytes[done..]);
-        self.note(&bytes[..done]);
+        self.order_exact();
     }
 
     /// The terminal has taken so many of the waiting bytes.
     pub(super) fn took(&mut self, n: usize) {
-        let outbox = std::mem::take(&mut self.outbox);
-        self.note(&outbox.waiting()[..n]);
-        self.outbox = outbox;
         self.outbox.take(n);
+        self.order_exact();
     }
 
     /// Nobody sees the screen any more.
@@ -80,15 +90,29 @@ impl View {
         self.outbox.clear();
     }
 
-    fn note(&mut self, bytes: &[u8]) {
-        self.ledger.feed(bytes);
-        if self.ledger.changes() != self.ordered_at {
-            self.ordered_at = self.ledger.changes();
-            let undo = self.ledger.standing_undo();
-            if undo != self.ordered {
-                self.order(&undo);
-                self.ordered = undo;
-            }
+    /// Before a write that changes modes: the keeper gets an undo that fits whether it came to pass
+    /// or not. Undoing what is not set does no harm.
+    fn order_for_both(&mut self) {
+        if self.ledger.changes() == self.ordered_at {
+            return;
+        }
+        self.ordered_at = self.ledger.changes();
+        let undo = self.ledger.standing_undo();
+        if undo != self.ordered && self.ordered.len() < MOST_ORDERED {
+            let both = [undo.as_slice(), &self.ordered].concat();
+            self.order(&both);
+            self.ordered = both;
+            self.for_both = true;
+        }
+    }
+
+    /// After it.
+    fn order_exact(&mut self) {
+        if self.for_both && self.outbox.is_empty() {
+            self.for_both = false;
+            let exact = self.ledger.standing_undo();
+            self.order(&exact);
+            self.ordered = exact;
         }
     }
 
@@ -136,12 +160,12 @@ impl View {
     /// After a stop: raw mode and the modes that [`View::leave`] has undone.
     pub(super) fn come_back(&mut self) {
         self.raw();
-        let redo = self.ledger.redo();
+        let undo = self.ledger.standing_undo();
+        self.order(&undo);
+        self.ordered = undo;
         if !self.gone {
-            self.terminal.write_all(&redo, PATIENCE);
+            self.terminal.write_all(&self.ledger.redo(), PATIENCE);
         }
-        self.ordered_at = u64::MAX;
-        self.note(&[]);
     }
 
     /// The end: the terminal as it was, the keeper let go.

@@ -173,6 +173,7 @@ fn tail() -> ExitCode {
     ExitCode::from(7)
 }
 
+#[expect(clippy::zombie_processes, reason = "it is to outlive this program")]
 fn grandchild() -> ExitCode {
     let script = "trap '' HUP; while printf x; do sleep 0.05; done";
     let child = Command::new("bash").arg("-c").arg(script).spawn().expect("bash");
