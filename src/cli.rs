@@ -502,6 +502,12 @@ pub enum StoreAction {
 /// The echo engine's own options.
 #[derive(Debug, Args)]
 pub struct EchoCommand {
+    /// Its interface, on the terminal
+    #[arg(long)]
+    pub tui: bool,
+    /// The first message, in terminal use
+    #[arg(long, allow_hyphen_values = true)]
+    pub message: Option<String>,
     /// The file with instructions
     #[arg(long)]
     pub instructions: Option<PathBuf>,

@@ -15,7 +15,8 @@ use super::here::reconcile;
 use super::{Workplace, now_ms};
 use crate::cli::{Output, RunArgs};
 use crate::context::{DisplayText, FirstMessage, Reading, SnapshotRequest, folder};
-use crate::engines::{Engine, Host, LaunchMode, detect};
+use crate::engines::gate_spec::GateRoute;
+use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
 use crate::error::{ExitKind, Failure};
 use crate::launch::plan::{LaunchPlan, PlanError};
 use crate::launch::request::LaunchRequest;
@@ -55,7 +56,7 @@ impl Start {
             .ok_or_else(|| unknown_engine(&wanted, catalogue.iter().map(|(id, _)| id)))?;
         let engine = crate::engines::engine(&wanted, spec);
         let env_path = std::env::var_os("PATH");
-        let mode = mode(&args);
+        let mode = mode(&args, spec);
         let display = match mode {
             LaunchMode::Wrapped => DisplayText::new(""),
             LaunchMode::OneShot | LaunchMode::Prompted => read_prompt(&args, &paths, ui)?,
@@ -243,6 +244,13 @@ impl Start {
                 self.ui.status(&chip);
             }
         }
+        let no_recipe = self.engine.catalogue().gate.route == GateRoute::None;
+        if self.mode == LaunchMode::Wrapped && no_recipe && plan.plugin_receipt.is_none() {
+            self.ui.warning(&format!(
+                "{}: engines.toml has no `gate` for it; the docs do not go along in terminal use",
+                self.name()
+            ));
+        }
         for warning in &plan.warnings {
             self.ui.warning(warning);
         }
@@ -261,15 +269,19 @@ impl Start {
 
 /// One-shot where it is asked for or there is no terminal; else the engine's own interface, with a
 /// first message if one is given (SPEC section 6).
-fn mode(args: &RunArgs) -> LaunchMode {
+fn mode(args: &RunArgs, spec: &EngineSpec) -> LaunchMode {
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let given = args.prompt.is_some() || args.prompt_option.is_some() || args.prompt_file.is_some();
+    // An engine of the user's own without a recipe takes a given message on pipes.
+    let takes_given = spec.gate.route != GateRoute::None || !spec.tui.prompt_args.is_empty();
     if args.print || args.stdin || !terminal || args.output != Output::Text {
         LaunchMode::OneShot
-    } else if given {
+    } else if !given {
+        LaunchMode::Wrapped
+    } else if takes_given {
         LaunchMode::Prompted
     } else {
-        LaunchMode::Wrapped
+        LaunchMode::OneShot
     }
 }
 

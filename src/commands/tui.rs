@@ -2,6 +2,7 @@
 //! The session's row is written when there is a message: at once for a given one, else when the gate
 //! releases the first that the user submits.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use super::now_ms;
@@ -9,7 +10,7 @@ use super::start::{Start, not_started};
 use crate::context::DisplayText;
 use crate::engines::LaunchMode;
 use crate::error::{ExitKind, Failure};
-use crate::launch::editor_socket::EditorPlan;
+use crate::launch::editor_socket::{EDITOR_SUBCOMMAND, EditorPlan};
 use crate::launch::gate;
 use crate::launch::plan::{LaunchPlan, StdinPlan};
 use crate::launch::plugin_report::PluginReport;
@@ -77,7 +78,11 @@ pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<Exi
 }
 
 fn wrapped_plan(start: &Start, plan: &LaunchPlan, run_dir: &std::path::Path) -> WrappedPlan {
-    let own = |name: &str| start.env.get(name).filter(|value| !value.is_empty()).cloned();
+    // Inside a wrapped engine the variables name our own helper, which is no editor.
+    let is_helper = |value: &OsString| value.to_string_lossy().contains(EDITOR_SUBCOMMAND);
+    let own = |name: &str| {
+        start.env.get(name).filter(|value| !value.is_empty() && !is_helper(value)).cloned()
+    };
     let editor = start.engine.catalogue().gate.needs_editor().then(|| EditorPlan {
         run_dir: run_dir.to_owned(),
         program: std::env::current_exe().unwrap_or_else(|_| "omni-run".into()),

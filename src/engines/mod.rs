@@ -12,6 +12,7 @@ mod cursor;
 pub mod detect;
 pub mod dialogue;
 mod echo;
+mod echo_tui;
 pub mod gate_spec;
 mod gemini;
 mod generic;
@@ -35,6 +36,14 @@ pub use catalogue::{
 };
 pub use dialogue::{Action, Dialogue, EngineEnd, Verdict};
 pub use echo::{EchoArgs, echo_main};
+
+/// The echo engine in a terminal.
+///
+/// # Errors
+/// When the terminal is gone.
+pub fn echo_tui(args: &EchoArgs, first: Option<String>) -> std::io::Result<()> {
+    echo_tui::run(args, first)
+}
 
 use crate::context::{
     AttachmentRules, AutoContext, ContextSnapshot, Delivery, FirstMessage, InstructionRoute,

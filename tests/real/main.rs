@@ -1,10 +1,13 @@
 //! The tests that run the real engines; `tests/real/install` gets them. The stand-in for Cursor
 //! and the test bed itself are tried here as well.
 
+#[path = "../support/pty_driver.rs"]
+mod pty_driver;
 #[path = "../support/mod.rs"]
 mod support;
 
 mod bed;
 mod cursor_stand_in;
 mod smoke;
+mod tui;
 mod wire;

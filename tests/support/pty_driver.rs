@@ -57,13 +57,14 @@ pub struct Run {
     command: CommandBuilder,
     size: (u16, u16),
     has_screen: bool,
+    answers: bool,
 }
 
 impl Run {
     pub fn new(program: impl AsRef<std::ffi::OsStr>) -> Run {
         let mut command = CommandBuilder::new(program);
         command.env("TERM", "xterm-256color");
-        Run { command, size: (24, 80), has_screen: true }
+        Run { command, size: (24, 80), has_screen: true, answers: false }
     }
 
     pub fn args<S: AsRef<std::ffi::OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Run {
@@ -83,6 +84,24 @@ impl Run {
 
     pub fn size(mut self, rows: u16, cols: u16) -> Run {
         self.size = (rows, cols);
+        self
+    }
+
+    /// With this environment and nothing else.
+    pub fn only_env(
+        mut self,
+        env: impl IntoIterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
+    ) -> Run {
+        self.command.env_clear();
+        for (name, value) in env {
+            self.command.env(name, value);
+        }
+        self
+    }
+
+    /// A terminal that answers what real engines ask it: attributes, cursor, colours.
+    pub fn answering(mut self) -> Run {
+        self.answers = true;
         self
     }
 
@@ -113,7 +132,8 @@ impl Run {
         // Not portable-pty's writer: its drop types a newline and EOF.
         let fd = pair.master.as_raw_fd().expect("fd");
         let (writer, output) = (std::fs::File::from(dup(fd)), dup(fd));
-        let reader = Reader::start(output, Arc::clone(&seen));
+        let answer_to = self.answers.then(|| std::fs::File::from(dup(fd)));
+        let reader = Reader::start(output, Arc::clone(&seen), answer_to);
         PtyDriver {
             master: Some(pair.master),
             writer: Some(writer),
@@ -132,10 +152,15 @@ struct Reader {
 }
 
 impl Reader {
-    fn start(output: OwnedFd, seen: Arc<(Mutex<Seen>, Condvar)>) -> Reader {
+    fn start(
+        output: OwnedFd,
+        seen: Arc<(Mutex<Seen>, Condvar)>,
+        mut answer_to: Option<std::fs::File>,
+    ) -> Reader {
         let (stop, stopped) = UnixStream::pair().expect("socket");
         let thread = std::thread::spawn(move || {
             let mut buf = [0; 8192];
+            let mut asked = 0;
             loop {
                 let mut fds = [
                     PollFd::new(output.as_fd(), PollFlags::POLLIN),
@@ -152,6 +177,9 @@ impl Reader {
                 seen.raw.extend_from_slice(&buf[..n]);
                 if seen.has_screen {
                     seen.parser.process(&buf[..n]);
+                }
+                if let Some(terminal) = &mut answer_to {
+                    asked = answer(&seen.raw, asked, terminal);
                 }
                 seen.over = n == 0;
                 woken.notify_all();
@@ -171,6 +199,32 @@ impl Reader {
         drop(self.stop);
         self.thread.join().expect("reader");
     }
+}
+
+/// Answers the questions in what is new of `raw`; gives the place from which to look next, so that
+/// one cut in two is found as well.
+fn answer(raw: &[u8], from: usize, terminal: &mut std::fs::File) -> usize {
+    const QUESTIONS: [(&[u8], &[u8]); 6] = [
+        (b"\x1b[c", b"\x1b[?62;22c"),
+        (b"\x1b[0c", b"\x1b[?62;22c"),
+        (b"\x1b[6n", b"\x1b[1;1R"),
+        (b"\x1b[?u", b"\x1b[?0u"),
+        (b"\x1b]11;?", b"\x1b]11;rgb:0000/0000/0000\x1b\\"),
+        (b"\x1b]10;?", b"\x1b]10;rgb:ffff/ffff/ffff\x1b\\"),
+    ];
+    let mut at = from;
+    while at < raw.len() {
+        let rest = &raw[at..];
+        if let Some((question, reply)) = QUESTIONS.iter().find(|(q, _)| rest.starts_with(q)) {
+            let _ = terminal.write_all(reply);
+            at += question.len();
+        } else if rest[0] == 0x1b && QUESTIONS.iter().any(|(q, _)| q.starts_with(rest)) {
+            break;
+        } else {
+            at += 1;
+        }
+    }
+    at
 }
 
 fn local_flags(master: &dyn MasterPty) -> u64 {
@@ -245,6 +299,23 @@ impl PtyDriver {
     }
 
     /// Everything that the terminal has got.
+    /// Waits until the program has painted nothing for a moment: what a person sees as "it is done
+    /// drawing". There is no event for that; a program that never rests goes on after the limit.
+    pub fn wait_for_quiet(&self) {
+        const QUIET: Duration = Duration::from_millis(400);
+        let until = Instant::now() + LIMIT;
+        let (lock, woken) = &*self.seen;
+        let mut seen = lock.lock().expect("lock");
+        loop {
+            let length = seen.raw.len();
+            let (next, wait) = woken.wait_timeout(seen, QUIET).expect("lock");
+            seen = next;
+            if (wait.timed_out() && seen.raw.len() == length) || Instant::now() > until {
+                return;
+            }
+        }
+    }
+
     pub fn raw(&self) -> Vec<u8> {
         self.seen.0.lock().expect("lock").raw.clone()
     }
