@@ -138,7 +138,9 @@ fn end(term: &mut PtyDriver) {
     term.signal(Signal::SIGTERM);
     let ended = term.wait_for_end();
     say(&format!("ended with {ended:?}"));
-    assert_eq!(term.modes_left_on(), Vec::<String>::new());
+    let raw = term.raw();
+    let tail = String::from_utf8_lossy(&raw[raw.len().saturating_sub(300)..]).into_owned();
+    assert_eq!(term.modes_left_on(), Vec::<String>::new(), "{tail:?}");
     assert!(term.is_cooked());
 }
 

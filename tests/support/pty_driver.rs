@@ -408,7 +408,8 @@ fn modes_by_scan(raw: &[u8]) -> Vec<String> {
             (Some('>'), "u") => depth += 1,
             (Some('<'), "u") => depth = (depth - params[1..].parse().unwrap_or(1)).max(0),
             (Some('>'), "m") => {
-                on.insert("keys".into(), params.contains(';'));
+                // `>4;0m` is off, like `>4m`.
+                on.insert("keys".into(), params.contains(';') && !params.ends_with(";0"));
             }
             (_, "q") if params.ends_with(' ') => {
                 on.insert("style".into(), params != "0 ");
