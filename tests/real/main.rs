@@ -5,6 +5,7 @@
 mod support;
 
 mod bed;
+mod cursor;
 mod cursor_stand_in;
 mod smoke;
 mod wire;
