@@ -7,6 +7,7 @@ mod pty_driver;
 mod support;
 
 mod bed;
+mod cursor;
 mod cursor_stand_in;
 mod smoke;
 mod tui;

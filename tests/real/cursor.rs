@@ -1,0 +1,99 @@
+//! omni-run and the stand-in for Cursor's CLI, **not the real Cursor**: its binary is in no registry.
+//! What is asserted is what the stand-in, built after its documents, says it was given.
+
+use serde_json::Value;
+
+use crate::support::home::write;
+use crate::support::{TestHome, run, sample_files};
+
+struct Bed {
+    home: TestHome,
+    project: std::path::PathBuf,
+    log: std::path::PathBuf,
+}
+
+fn bed(docs: &[(&str, &[u8])]) -> Bed {
+    let home = TestHome::new();
+    let project = home.project_with_docs("p1", docs);
+    home.install("cursor-agent", std::path::Path::new(env!("CARGO_BIN_EXE_fake-cursor-agent")));
+    let log = home.root().join("cursor.jsonl");
+    home.set_env("FAKE_CURSOR_LOG", &log);
+    Bed { home, project, log }
+}
+
+impl Bed {
+    fn omni(&self, args: &[&str], prompt: &str) -> crate::support::Finished {
+        run(self.home.omni().arg("cursor").args(args).current_dir(&self.project), prompt)
+    }
+
+    fn last(&self) -> Value {
+        let text = std::fs::read_to_string(&self.log).expect("log");
+        serde_json::from_str(text.lines().last().expect("a run")).expect("JSON")
+    }
+}
+
+const BLOCK: &str = "## Injected Project Docs\n\n### style.md\n```\nShort words.\n```";
+
+#[test]
+fn text_goes_by_stdin_instructions_at_the_head_and_the_delivery_is_verified() {
+    let bed = bed(&[("style.md", b"Short words.\n")]);
+    write(bed.home.config().join("omni-run/instructions.md"), "CUSTOM-3");
+    for prompt in ["hello", "- x\n/help", "@style.md !y 😀"] {
+        let out = bed.omni(&["-p", "--output", "json"], prompt).expect_success();
+        let last = bed.last();
+        let sent = last["prompt"].as_str().expect("prompt");
+        assert_eq!(last["prompt_source"], "stdin");
+        assert!(sent.ends_with(&format!("{BLOCK}\n\n{prompt}")), "{sent}");
+        assert_eq!(sent.matches("CUSTOM-3").count(), 1, "{sent}");
+        let object: Value = serde_json::from_str(&out.stdout).expect("JSON");
+        assert_eq!(object["receipt"]["verified"], "the engine echoed the whole text");
+        assert_eq!(object["receipt"]["channels"]["instructions"], "head-of-block");
+    }
+}
+
+#[test]
+fn images_go_over_acp_and_pdf_by_path() {
+    let png = sample_files::png(8, 8, [1, 2, 3]);
+    let bed = bed(&[
+        ("a.png", &png),
+        ("b.pdf", &sample_files::pdf("x")),
+        ("style.md", b"Short words.\n"),
+    ]);
+    bed.omni(&["-p"], "look").expect_success();
+    let last = bed.last();
+    assert_eq!(last["prompt_source"], "acp");
+    assert_eq!(last["images"][0]["bytes"], png.len());
+    let sent = last["prompt"].as_str().expect("prompt");
+    assert!(sent.contains(".claude/docs/b.pdf") && sent.ends_with("\n\nlook"), "{sent}");
+}
+
+#[test]
+fn four_hundred_kb_and_a_resume_without_a_second_block() {
+    let text = "words of a doc 世界\n".repeat(17_000);
+    let bed = bed(&[("big.md", text.as_bytes())]);
+    let window = "[cursor]\ndefault-window = 2000000\nwindows = []\n";
+    write(bed.home.config().join("omni-run/engines.toml"), window);
+    bed.omni(&["-p"], "how long?").expect_success();
+    let sent = bed.last()["prompt"].as_str().expect("prompt").to_owned();
+    assert!(sent.contains(&text) && sent.ends_with("\n\nhow long?"));
+    let rows = run(bed.home.omni().args(["sessions", "ls", "--json"]), "").expect_success();
+    let rows: Value = serde_json::from_str(&rows.stdout).expect("JSON");
+    let id = rows[0]["id"].as_str().expect("id");
+    bed.omni(&["-p", "--resume", id], "and now?").expect_success();
+    let last = bed.last();
+    assert_eq!(last["prompt"], "and now?");
+    assert!(last["argv"].to_string().contains("--resume"), "{last}");
+}
+
+#[test]
+fn refusals_are_failures_with_their_reason() {
+    let bed = bed(&[("style.md", b"Short words.\n")]);
+    bed.home.set_env("FAKE_CURSOR_AUTH", "0");
+    let out = bed.omni(&["-p"], "hi");
+    assert_ne!(out.code(), 0);
+    assert!(out.stderr.contains("Authentication required"), "{}", out.stderr);
+    bed.home.set_env("FAKE_CURSOR_AUTH", "1");
+    let out = bed.omni(&["-p", "--model", "nonsense"], "hi");
+    assert_ne!(out.code(), 0);
+    assert!(out.stdout.contains("Cannot use this model"), "{}", out.stdout);
+}
