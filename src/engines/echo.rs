@@ -90,6 +90,8 @@ pub fn echo_main(
 /// a run of at least as many backticks alone on its line.
 fn split_message(message: &str) -> (Vec<&str>, &str) {
     let (mut headings, mut fence, mut rest) = (Vec::new(), 0, 0);
+    // The catalogue's list is part of the block, a list in the message is not.
+    let (mut in_catalogue, mut listed) = (false, false);
     let mut at = 0;
     for line in message.split_inclusive('\n') {
         at += line.len();
@@ -104,7 +106,12 @@ fn split_message(message: &str) -> (Vec<&str>, &str) {
         } else if text.starts_with("## ") || text.starts_with("### ") {
             headings.push(text);
             rest = at;
-        } else if !headings.is_empty() && (text.starts_with("- ") || text.starts_with("*Skipped")) {
+            (in_catalogue, listed) = (text.starts_with("## Available Reference Docs"), false);
+        } else if in_catalogue && text.starts_with("- ") {
+            (rest, listed) = (at, true);
+        } else if text.is_empty() {
+            in_catalogue &= !listed;
+        } else if !headings.is_empty() && text.starts_with("*Skipped") {
             rest = at;
         }
     }

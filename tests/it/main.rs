@@ -22,6 +22,7 @@ mod readme;
 mod script_engine;
 mod sessions_cmd;
 mod tidy;
+mod tui_echo;
 mod wrapped;
 mod wrapped_end;
 mod wrapped_gate;

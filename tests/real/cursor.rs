@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::pty_driver::Run;
 use crate::support::home::write;
 use crate::support::{TestHome, run, sample_files};
 
@@ -96,4 +97,32 @@ fn refusals_are_failures_with_their_reason() {
     let out = bed.omni(&["-p", "--model", "nonsense"], "hi");
     assert_ne!(out.code(), 0);
     assert!(out.stdout.contains("Cannot use this model"), "{}", out.stdout);
+}
+
+#[test]
+fn the_first_typed_message_carries_the_block_once() {
+    let bed = bed(&[("style.md", b"Short words.\n")]);
+    let mut term = Run::new(env!("CARGO_BIN_EXE_omni-run"))
+        .args(["cursor"])
+        .only_env(bed.home.env())
+        .cwd(&bed.project)
+        .size(40, 120)
+        .answering()
+        .start();
+    term.wait_for("Plan, search, build anything");
+    for message in ["hello there", "and a second one"] {
+        term.send(message);
+        term.wait_for(message);
+        term.send("\r");
+        term.wait_for("Add a follow-up");
+        term.wait_for_quiet();
+    }
+    let log = std::fs::read_to_string(&bed.log).expect("log");
+    let prompts: Vec<String> = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .filter(|entry| entry["prompt_source"] == "tui")
+        .map(|entry| entry["prompt"].as_str().expect("prompt").to_owned())
+        .collect();
+    assert_eq!(prompts, [format!("{BLOCK}\n\nhello there"), "and a second one".to_owned()]);
 }
