@@ -4,7 +4,7 @@
     benches/run            builds the release binary, gets the peers, measures
 
 Each figure is a whole process: wall time from spawn to reaped (median and best of N), and peak
-resident memory as the kernel counts it. Peers: files-to-prompt (PyPI) and repomix (npm), which put a
+resident memory as GNU time reads it (a child of Python itself would count Python's own pages). Peers: files-to-prompt (PyPI) and repomix (npm), which put a
 folder's files into one text; they know nothing of budgets, engines or stores. Leaves out the wrapped
 TUI.
 """
@@ -25,25 +25,34 @@ RUNS = int(os.environ.get("OMNI_BENCH_RUNS", "40"))
 
 
 def spawn(argv, env, cwd, stdin=None):
-    """Runs a process; gives (wall ms, peak RSS in MB, exit code)."""
+    """Runs a process; gives (wall ms, exit code)."""
     source = open(stdin, "rb") if stdin else open(os.devnull, "rb")
     start = time.perf_counter()
     child = subprocess.Popen(argv, env=env, cwd=cwd, stdin=source,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
+    code = child.wait()
     wall = (time.perf_counter() - start) * 1000
-    child.returncode = os.waitstatus_to_exitcode(status)
     source.close()
-    return wall, usage.ru_maxrss / 1024, child.returncode
+    return wall, code
+
+
+def peak(argv, env, cwd, stdin=None):
+    """Peak resident memory in MB, the highest of three runs."""
+    highest = 0
+    for _ in range(3):
+        with tempfile.NamedTemporaryFile() as out:
+            spawn(["/usr/bin/time", "-f", "%M", "-o", out.name, *argv], env, cwd, stdin)
+            highest = max(highest, int(out.read().split()[-1]) / 1024)
+    return highest
 
 
 def measure(argv, env, cwd, runs=RUNS, stdin=None):
     results = [spawn(argv, env, cwd, stdin) for _ in range(runs)]
-    bad = [code for _, _, code in results if code]
+    bad = [code for _, code in results if code]
     if bad:
         sys.exit(f"bench: {argv} ended with {bad[0]}")
-    walls = [wall for wall, _, _ in results]
-    return statistics.median(walls), min(walls), max(rss for _, rss, _ in results)
+    walls = [wall for wall, _ in results]
+    return statistics.median(walls), min(walls), peak(argv, env, cwd, stdin)
 
 
 def main():
