@@ -16,7 +16,9 @@
 //!          │
 //!   session::Recorder::start(display)                                    durable before anything starts
 //!          ▼
-//!   launch::one_shot (pipes and a Dialogue) ─▶ Outcome ─▶ receipt ─▶ exit code
+//!   launch::one_shot (pipes and a Dialogue) │ launch::wrapped (terminal and a gate)
+//!          ▼
+//!   Outcome ─▶ receipt ─▶ exit code
 //! ```
 //!
 //! Data flows one way. Nothing later asks the folder, the config or the clock again.
@@ -32,23 +34,30 @@
 //! | [`project`] | which project, its saved order and flags, changes to its docs folder |
 //! | [`context`] | what is injected: snapshot of the folder, then pure builders |
 //! | [`engines`] | the trait, the catalogue, one small adapter each, their dialogues, `plugins/` (JS, Python) |
-//! | [`launch`] | request, plan, run folder, the one-shot loop, signals, watcher, receipt |
+//! | [`launch`] | request, plan, run folder, receipt; the one-shot loop and its watcher; the wrapped session with its pty, mode ledger, key decoder, screen and gate |
 //! | [`session`] | the store: schema, rows, spool, recorder, lock, backup |
 //!
 //! To add an engine: a table in `engines.toml` (a user's own will do) is enough where it takes its
 //! message on stdin, by file or by argument. An adapter in `src/engines` is for what TOML can't say.
 //!
+//! In a terminal the [`launch::gate`] decides when the first message goes: a pure machine, `(state,
+//! event, now) → effects`, whose recipe is the engine's `gate` table. The session loop carries its
+//! effects out; it asks nothing of the gate once that is done.
+//!
 //! # Invariants
 //!
 //! 1. Only `src/engines` and `engines.toml` know an engine's name (`tests/it/tidy.rs`).
-//! 2. The builders of [`context`], [`launch::plan`] and the receipt do no IO and read no clock
-//!    (`tests/it/tidy.rs`); the same folder, engine and model give the same bytes.
+//! 2. The builders of [`context`], [`launch::plan`], the receipt, [`launch::gate`] and
+//!    [`launch::keys`] do no IO and read no clock (`tests/it/tidy.rs`); time comes in as a value. The
+//!    same folder, engine and model give the same bytes.
 //! 3. [`context::DisplayText`] and [`context::SentText`] are different types. [`session`] cannot name
 //!    the second; it is made only by [`context::FirstMessage::compose`], from what only
 //!    [`engines::Engine::first_message_auto_context`] yields (`tests/it/compile_fail.rs`).
-//! 4. Bytes of the engine's plain output are never altered, held or reordered.
+//! 4. Bytes from the engine to the terminal, and its plain output on pipes, are never altered, held or
+//!    reordered.
 //! 5. A signal reaches the engine's whole group; a killed omni-run leaves none of it behind
-//!    ([`launch::watcher`], `tests/it/launch_ends.rs`).
+//!    ([`launch::watcher`], `tests/it/launch_ends.rs`). The terminal is restored on every path, also
+//!    after SIGKILL ([`launch::ledger`], `tests/it/wrapped_end.rs`).
 //! 6. No text goes through a shell, and none over [`engines::ARGUMENT_LIMIT`] through argv. Files of
 //!    a launch lie in a 0700 folder, are 0600, and go with its end or the next start.
 //! 7. Nothing is written into the project but `.claude/docs/` when the user asks for it, and nothing
