@@ -79,7 +79,7 @@ pub struct RunArgs {
     /// The engine: claude, codex, gemini, cursor, pi, openclaw, opencode, hermes, echo, or your own
     pub engine: Option<String>,
     /// The prompt; `-` reads it from standard input
-    pub prompt: Option<String>,
+    pub prompt: Option<OsString>,
     /// The prompt, for texts that begin with `-`
     #[arg(
         long = "prompt",
@@ -87,7 +87,7 @@ pub struct RunArgs {
         allow_hyphen_values = true,
         conflicts_with = "prompt"
     )]
-    pub prompt_option: Option<String>,
+    pub prompt_option: Option<OsString>,
     /// Read the prompt from FILE
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "prompt_option"])]
     pub prompt_file: Option<PathBuf>,
@@ -522,6 +522,9 @@ pub struct EchoCommand {
     pub model: Option<String>,
 }
 
+/// In seconds; beyond it the clock's own arithmetic could overflow.
+const LONGEST_TIME: u64 = 365 * 24 * 3600;
+
 /// "30s", "10m", "2h", or plain seconds.
 fn parse_time(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.strip_suffix(['s', 'm', 'h']) {
@@ -529,12 +532,14 @@ fn parse_time(text: &str) -> Result<Duration, String> {
         None => (text, "s"),
     };
     let number: u64 = number.parse().map_err(|_| "write it as 30s, 10m or 2h".to_owned())?;
-    let seconds = number
-        * match unit {
-            "h" => 3600,
-            "m" => 60,
-            _ => 1,
-        };
+    let seconds = number.saturating_mul(match unit {
+        "h" => 3600,
+        "m" => 60,
+        _ => 1,
+    });
+    if seconds > LONGEST_TIME {
+        return Err("at most 365 days".to_owned());
+    }
     if seconds == 0 {
         return Err("must be more than nothing".to_owned());
     }

@@ -38,8 +38,12 @@ pub(super) fn unknown_engine<'a>(
 /// The prompt from wherever the command line says.
 pub(super) fn read_prompt(args: &RunArgs, paths: &Paths, ui: Ui) -> Result<DisplayText, Failure> {
     let argument = args.prompt_option.clone().or_else(|| args.prompt.clone());
-    let sources =
-        PromptSources { argument, file: args.prompt_file.clone(), wait_for_stdin: args.stdin };
+    let sources = PromptSources {
+        argument,
+        dash_is_stdin: args.prompt_option.is_none(),
+        file: args.prompt_file.clone(),
+        wait_for_stdin: args.stdin,
+    };
     let nothing_given =
         sources.argument.is_none() && sources.file.is_none() && !sources.wait_for_stdin;
     if nothing_given && std::io::stdin().is_terminal() {

@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
+
 use super::now_ms;
 use super::start::{Start, not_started};
 use super::tui;
 use crate::cli::{Output, RunArgs};
 use crate::engines::LaunchMode;
 use crate::error::{ExitKind, Failure};
-use crate::launch::one_shot::{self, Limits, Outcome as RunOutcome};
+use crate::launch::one_shot::{self, AnswerWay, Limits, Outcome as RunOutcome};
 use crate::launch::plan::LaunchPlan;
 use crate::launch::plugin_report::PluginReport;
 use crate::launch::receipt::Receipt;
@@ -28,7 +30,7 @@ pub(super) fn run(args: RunArgs, ui: Ui) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let id = SessionId::generate();
-    let run_dir = start.paths.runs.join(id.to_string());
+    let run_dir = start.runs.join(id.to_string());
     let plan = start.plan(id, &run_dir)?;
     if start.args.dry_run {
         ui.data(plan.describe(&start.first).as_bytes()).map_err(anyhow::Error::from)?;
@@ -52,8 +54,19 @@ impl Start {
         self.say_before(plan);
 
         let mut dialogue = self.engine.dialogue(plan, &self.first);
-        let limits =
-            Limits { timeout: self.args.timeout, hold_answer: self.args.output != Output::Text };
+        let answer = match self.args.output {
+            Output::Text => AnswerWay::Plain,
+            Output::Json => AnswerWay::Held,
+            Output::StreamJson => AnswerWay::Events,
+        };
+        let limits = Limits { timeout: self.args.timeout, answer };
+        let engine = self.engine.id();
+        if answer == AnswerWay::Events {
+            let start =
+                json!({"type": "start", "session": id.to_string(), "engine": engine.as_str()});
+            self.print_line(&start)?;
+        }
+        tracing::info!(session = %id, %engine, program = %plan.program.display(), "start");
         let outcome = one_shot::run(plan, dialogue.as_mut(), limits, watcher.as_mut());
         if let Some(watcher) = watcher {
             watcher.release();
@@ -82,6 +95,7 @@ impl Start {
         drop(folder);
 
         let code = self.exit_code(&outcome);
+        tracing::info!(session = %id, code, timed_out = outcome.timed_out, "end");
         let receipt = Receipt {
             version: 1,
             engine_version: self.version.clone(),
@@ -126,7 +140,8 @@ impl Start {
             return ExitKind::TimedOut.code();
         }
         // An engine that was told to end may call that a success; it was not.
-        if let Some(signal) = outcome.end.signal.or(outcome.forwarded) {
+        let lied = outcome.forwarded.filter(|_| outcome.end.is_success());
+        if let Some(signal) = outcome.end.signal.or(lied) {
             return u8::try_from(128 + signal).unwrap_or(u8::MAX);
         }
         let code = u8::try_from(outcome.end.code.unwrap_or(1) & 0xff).unwrap_or(1);
@@ -152,8 +167,20 @@ impl Start {
         if let Some(failure) = &outcome.verdict.failure {
             object["failure"] = failure.as_str().into();
         }
-        let mut line = object.to_string();
-        line.push('\n');
-        self.ui.data(line.as_bytes()).map_err(|e| anyhow::Error::from(e).into())
+        if self.args.output == Output::StreamJson {
+            object["type"] = "end".into();
+        }
+        self.print_line(&object)
+    }
+
+    /// One object on a line of stdout. A reader that has left is no failure.
+    fn print_line(&self, object: &Value) -> Result<(), Failure> {
+        let line = format!("{object}\n");
+        match self.ui.data(line.as_bytes()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(Failure::new(ExitKind::CannotCreate, format!("standard output: {error}")))
+            }
+            _ => Ok(()),
+        }
     }
 }

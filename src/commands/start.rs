@@ -31,6 +31,7 @@ pub(super) struct Start {
     pub(super) args: RunArgs,
     pub(super) ui: Ui,
     pub(super) paths: Paths,
+    pub(super) runs: PathBuf,
     pub(super) engine: Box<dyn Engine>,
     pub(super) program: PathBuf,
     pub(super) version: Option<String>,
@@ -45,8 +46,13 @@ pub(super) struct Start {
 }
 
 impl Start {
-    pub(super) fn gather(args: RunArgs, ui: Ui) -> Result<Start, Failure> {
+    pub(super) fn gather(mut args: RunArgs, ui: Ui) -> Result<Start, Failure> {
         let Workplace { paths, config, catalogue } = Workplace::open()?;
+        // No engine's name has white space in it: with a default engine this is the prompt.
+        let is_prompt = |word: &String| word.contains(char::is_whitespace);
+        if config.default_engine.value.is_some() && args.prompt.is_none() {
+            args.prompt = args.engine.take_if(|word| is_prompt(word)).map(OsString::from);
+        }
         let wanted = args.engine.clone().or(config.default_engine.value).ok_or_else(|| {
             Failure::new(ExitKind::Usage, "no engine is named and none is the default")
                 .hint("omni-run ENGINE \"prompt\"; `omni-run engines` lists them")
@@ -70,6 +76,12 @@ impl Start {
 
         let here = current_dir();
         let (resolution, resume) = look_up(&args, &paths, &here)?;
+        if let Some(Resumed { row, .. }) = resume.as_ref().filter(|r| r.row.engine != wanted) {
+            let message = format!("session {} is one of {}, not of {wanted}", row.id, row.engine);
+            let failure = Failure::new(ExitKind::Usage, message)
+                .hint(format!("omni-run {} --resume {}", row.engine, row.id));
+            return Err(keep_prompt(failure, &display, &paths));
+        }
         for warning in &resolution.warnings {
             ui.warning(warning);
         }
@@ -117,6 +129,7 @@ impl Start {
         Ok(Start {
             args,
             ui,
+            runs: RunFolder::parent(&paths),
             paths,
             engine,
             program: found.program,
@@ -187,10 +200,10 @@ impl Start {
         id: SessionId,
         plan: &LaunchPlan,
     ) -> Result<RunFolder, Failure> {
-        RunFolder::create(&self.paths.runs, &id.to_string())
+        RunFolder::create(&self.runs, &id.to_string())
             .and_then(|folder| folder.fill(plan).map(|()| folder))
             .map_err(|e| {
-                let place = self.paths.runs.display();
+                let place = self.runs.display();
                 let message = format!("the run folder in {place} cannot be made: {e}");
                 let failure = Failure::new(ExitKind::CannotCreate, message)
                     .hint("set XDG_RUNTIME_DIR or TMPDIR to a folder that you can write");

@@ -50,11 +50,18 @@ fn scan_docs(
         ("profile.md", snapshot.profile.as_deref(), switches.profile),
     ];
     let own = own.into_iter().filter_map(|(name, text, on)| Some((name, text.filter(|_| on)?)));
-    docs.chain(own)
+    let mut found: Vec<_> = docs
+        .chain(own)
         .flat_map(|(name, text)| {
             find(text).into_iter().map(move |found| (name.to_owned(), found.line, found.kind))
         })
-        .collect()
+        .collect();
+    // A reference doc is listed by its title; the line is that of the title, not of the file.
+    for entry in snapshot.rag.iter().filter(|_| switches.inline) {
+        let title = entry.description.as_deref().unwrap_or_default();
+        found.extend(find(title).into_iter().map(|f| (format!("rag/{}", entry.shown), 1, f.kind)));
+    }
+    found
 }
 
 /// Finds secrets; at most one of a kind on a line.

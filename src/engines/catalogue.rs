@@ -281,6 +281,9 @@ impl Catalogue {
             if spec.path.as_ref().is_some_and(|p| !p.is_absolute()) {
                 return Err(config_failure(file, &format!("`{id}.path` is not absolute")));
             }
+            if let Some(what) = lost_on_the_way(spec) {
+                return Err(config_failure(file, &format!("`{id}`: {what}")));
+            }
             if spec.default_window == 0 {
                 return Err(config_failure(file, &format!("`{id}` has no `default-window`")));
             }
@@ -332,6 +335,53 @@ pub fn version_key(version: &str) -> Vec<u64> {
         .split('.')
         .filter_map(|part| part.parse().ok())
         .collect()
+}
+
+/// A channel without the arguments that carry it would drop text in silence.
+fn lost_on_the_way(spec: &EngineSpec) -> Option<String> {
+    let has = |args: &[String], place: &str| args.iter().any(|arg| arg.contains(place));
+    let shot = &spec.one_shot;
+    let missing = |key: &str, place: &str| Some(format!("`{key}` has no `{place}`"));
+    match shot.message {
+        MessageChannel::Argument if !has(&shot.message_args, "{message}") => {
+            return missing("one-shot.message-args", "{message}");
+        }
+        MessageChannel::MessageFile if !has(&shot.message_args, "{message_file}") => {
+            return missing("one-shot.message-args", "{message_file}");
+        }
+        MessageChannel::Plugin | MessageChannel::StreamJson | MessageChannel::Acp
+            if spec.adapter.is_empty() =>
+        {
+            return Some("`one-shot.message` is one of stdin, argument, message-file".into());
+        }
+        _ => {}
+    }
+    match shot.instructions {
+        InstructionChannel::File if !has(&shot.instruction_args, "{instructions_file}") => {
+            missing("one-shot.instruction-args", "{instructions_file}")
+        }
+        InstructionChannel::ConfigValue
+        | InstructionChannel::Overlay
+        | InstructionChannel::Plugin
+            if spec.adapter.is_empty() =>
+        {
+            Some("`one-shot.instructions` is one of file, head-of-block".into())
+        }
+        _ if spec.attachments.channel == AttachmentChannel::Option
+            && !has(&spec.attachments.args, "{path}") =>
+        {
+            missing("attachments.args", "{path}")
+        }
+        _ if spec.adapter.is_empty()
+            && matches!(
+                spec.attachments.channel,
+                AttachmentChannel::ContentBlock | AttachmentChannel::Plugin
+            ) =>
+        {
+            Some("`attachments.channel` is one of option, path-in-text, by-path".into())
+        }
+        _ => None,
+    }
 }
 
 fn wildcard(pattern: &str, text: &str) -> bool {
@@ -426,6 +476,23 @@ mod tests {
         assert_eq!(codex.default_window, 1000);
         assert!(!codex.install.is_empty(), "the other keys stay");
         assert_eq!(catalogue.get("mine").expect("mine").name, "Mine");
+    }
+
+    #[test]
+    fn a_channel_that_would_drop_text_is_a_config_error() {
+        let engine = "[mine]\nprograms=['mine']\ndefault-window=8000\n";
+        for (more, expected) in [
+            ("[mine.one-shot]\nmessage='argument'\n", "message-args"),
+            ("[mine.one-shot]\nmessage='message-file'\nmessage-args=['-m']\n", "{message_file}"),
+            ("[mine.one-shot]\nmessage='plugin'\n", "stdin, argument"),
+            ("[mine.one-shot]\ninstructions='file'\n", "instruction-args"),
+            ("[mine.attachments]\nchannel='option'\nimages=['png']\n", "attachments.args"),
+        ] {
+            let text = format!("{engine}{more}");
+            let failure =
+                Catalogue::from_layers(Some((Path::new("u.toml"), &text))).expect_err(more);
+            assert!(failure.message.contains(expected), "{more}: {failure}");
+        }
     }
 
     #[test]

@@ -103,6 +103,10 @@ fn check_executable(program: &Path) -> Result<(), String> {
 /// The version that the program prints, from the cache file where the program is unchanged (same
 /// path, size and time), else by running it. `None` when it can't be had; that stops nothing.
 pub fn version(found: &Found, spec: &EngineSpec, cache: &Path, env_path: &OsStr) -> Option<String> {
+    if spec.version_args.is_empty() {
+        // Started bare, an agent may open a session.
+        return None;
+    }
     let key = cache_key(&found.program)?;
     let mut entries: serde_json::Map<String, serde_json::Value> = std::fs::read(cache)
         .ok()
@@ -153,11 +157,13 @@ fn ask_version(program: &Path, args: &[String], env_path: &OsStr) -> Option<Stri
     let group = nix::unistd::Pid::from_raw(child.id().cast_signed());
     let (tell, told) = std::sync::mpsc::channel();
     let mut child = child;
-    std::thread::spawn(move || tell.send(child.wait()));
+    let waiter = std::thread::spawn(move || tell.send(child.wait()));
     if told.recv_timeout(VERSION_TIME).is_err() {
         let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
         return None;
     }
+    // Gone before the launch forks its watcher: a fork wants one thread.
+    let _ = waiter.join();
     let mut text = String::new();
     let mut output = output;
     std::io::Seek::rewind(&mut output).ok()?;

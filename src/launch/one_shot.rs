@@ -34,8 +34,20 @@ const BACKLOG: usize = 1 << 20;
 pub struct Limits {
     /// Ends the whole process group after this time.
     pub timeout: Option<Duration>,
-    /// The answer is kept from the user's stdout: `--output json` prints it at the end.
-    pub hold_answer: bool,
+    /// What becomes of the answer on the user's stdout.
+    pub answer: AnswerWay,
+}
+
+/// The answer's way to the user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AnswerWay {
+    /// As it is.
+    #[default]
+    Plain,
+    /// Kept back: `--output json` prints it at the end.
+    Held,
+    /// One JSON object a piece: `--output stream-json`.
+    Events,
 }
 
 /// What came of it.
@@ -101,6 +113,8 @@ struct Pipes {
     close_stdin: bool,
     /// For our stdout.
     to_user: Vec<u8>,
+    /// The head of a character whose rest has not come, for [`AnswerWay::Events`].
+    cut: Vec<u8>,
     /// Our stdout is closed: the rest is let go.
     user_gone: bool,
 }
@@ -125,6 +139,7 @@ async fn drive(
         to_engine: Vec::new(),
         close_stdin: false,
         to_user: Vec::new(),
+        cut: Vec::new(),
         user_gone: false,
     };
     let mut outcome = Outcome {
@@ -263,8 +278,16 @@ fn apply(
     for action in actions {
         match action {
             Action::Answer(bytes) => {
-                if !limits.hold_answer && !pipes.user_gone {
-                    pipes.to_user.extend_from_slice(&bytes);
+                if pipes.user_gone {
+                    continue;
+                }
+                match limits.answer {
+                    AnswerWay::Plain => pipes.to_user.extend_from_slice(&bytes),
+                    AnswerWay::Held => {}
+                    AnswerWay::Events => {
+                        let event = text_event(&mut pipes.cut, bytes);
+                        pipes.to_user.extend_from_slice(&event);
+                    }
                 }
             }
             Action::Send(bytes) => pipes.to_engine.extend_from_slice(&bytes),
@@ -274,6 +297,22 @@ fn apply(
             Action::Done => *linger_until = Instant::now() + LINGER,
         }
     }
+}
+
+/// A piece of the answer as one line. A character cut in two waits for its rest.
+fn text_event(cut: &mut Vec<u8>, bytes: Vec<u8>) -> Vec<u8> {
+    cut.extend(bytes);
+    let whole = match std::str::from_utf8(cut) {
+        Ok(_) => cut.len(),
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        Err(_) => cut.len(),
+    };
+    let piece: Vec<u8> = cut.drain(..whole).collect();
+    if piece.is_empty() {
+        return Vec::new();
+    }
+    let text = String::from_utf8_lossy(&piece);
+    format!("{}\n", serde_json::json!({"type": "text", "text": text})).into_bytes()
 }
 
 async fn read<R: AsyncReadExt + Unpin>(from: &mut Option<R>, buf: &mut [u8]) -> io::Result<usize> {
@@ -302,32 +341,60 @@ enum Received {
     Stop,
 }
 
+/// The signals that are passed on. One that was ignored when omni-run started (`nohup`, a job in the
+/// background of a script) stays ignored, here and in the engine.
 struct Signals {
-    hangup: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    quit: tokio::signal::unix::Signal,
-    stop: tokio::signal::unix::Signal,
+    hangup: Option<tokio::signal::unix::Signal>,
+    interrupt: Option<tokio::signal::unix::Signal>,
+    terminate: Option<tokio::signal::unix::Signal>,
+    quit: Option<tokio::signal::unix::Signal>,
+    stop: Option<tokio::signal::unix::Signal>,
 }
 
 impl Signals {
     fn listen() -> io::Result<Signals> {
         Ok(Signals {
-            hangup: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            quit: signal(SignalKind::quit())?,
-            stop: signal(SignalKind::from_raw(Signal::SIGTSTP as i32))?,
+            hangup: unless_ignored(Signal::SIGHUP)?,
+            interrupt: unless_ignored(Signal::SIGINT)?,
+            terminate: unless_ignored(Signal::SIGTERM)?,
+            quit: unless_ignored(Signal::SIGQUIT)?,
+            stop: unless_ignored(Signal::SIGTSTP)?,
         })
     }
 
     async fn next(&mut self) -> Received {
         tokio::select! {
-            _ = self.hangup.recv() => Received::Forward(Signal::SIGHUP),
-            _ = self.interrupt.recv() => Received::Forward(Signal::SIGINT),
-            _ = self.terminate.recv() => Received::Forward(Signal::SIGTERM),
-            _ = self.quit.recv() => Received::Forward(Signal::SIGQUIT),
-            _ = self.stop.recv() => Received::Stop,
+            () = received(&mut self.hangup) => Received::Forward(Signal::SIGHUP),
+            () = received(&mut self.interrupt) => Received::Forward(Signal::SIGINT),
+            () = received(&mut self.terminate) => Received::Forward(Signal::SIGTERM),
+            () = received(&mut self.quit) => Received::Forward(Signal::SIGQUIT),
+            () = received(&mut self.stop) => Received::Stop,
         }
+    }
+}
+
+fn unless_ignored(number: Signal) -> io::Result<Option<tokio::signal::unix::Signal>> {
+    if is_ignored(number) {
+        return Ok(None);
+    }
+    signal(SignalKind::from_raw(number as i32)).map(Some)
+}
+
+fn is_ignored(number: Signal) -> bool {
+    let mut old = std::mem::MaybeUninit::<nix::libc::sigaction>::zeroed();
+    // SAFETY: asks for the disposition only; `old` is written when the call succeeds.
+    #[expect(unsafe_code)]
+    unsafe {
+        nix::libc::sigaction(number as i32, std::ptr::null(), old.as_mut_ptr()) == 0
+            && old.assume_init().sa_sigaction == nix::libc::SIG_IGN
+    }
+}
+
+async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
     }
 }

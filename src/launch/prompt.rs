@@ -1,9 +1,11 @@
 //! Where the prompt comes from: an argument, a file, standard input, or an argument with piped text
 //! behind it. It refuses what cannot be sent, and keeps what it refuses.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -20,8 +22,10 @@ const SILENT_STDIN_MS: u16 = 1_000;
 /// The sources that the command line names.
 #[derive(Debug, Clone, Default)]
 pub struct PromptSources {
-    /// The argument; `-` stands for standard input.
-    pub argument: Option<String>,
+    /// The argument.
+    pub argument: Option<OsString>,
+    /// A lone `-` as the argument stands for standard input.
+    pub dash_is_stdin: bool,
     /// `--prompt-file`.
     pub file: Option<PathBuf>,
     /// `--stdin`: wait for standard input to its end, whatever it is.
@@ -34,8 +38,8 @@ pub struct PromptSources {
 /// [`ExitKind::BadPrompt`] for an empty prompt or one that is not UTF-8, [`ExitKind::NotFound`] for
 /// a file that cannot be read.
 pub fn read(sources: &PromptSources, keep: &Path, ui: Ui) -> Result<DisplayText, Failure> {
-    let argument = sources.argument.as_deref().filter(|text| *text != "-");
-    let dash = sources.argument.as_deref() == Some("-");
+    let dash = sources.dash_is_stdin && sources.argument.as_deref() == Some(OsStr::new("-"));
+    let argument = sources.argument.as_deref().filter(|_| !dash);
     let mut bytes = match (&sources.file, argument) {
         (Some(file), _) => read_file(file)?,
         (None, Some(text)) => text.as_bytes().to_vec(),

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
 
+use crate::paths::Paths;
+
 use super::plan::{CarryBack, LaunchPlan, RunContents};
 
 /// The lock's name inside a run folder.
@@ -26,6 +28,16 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
+    /// The folder for run folders: the usual one, or one of the data folder where another user holds
+    /// the usual one's name in a shared place.
+    pub fn parent(paths: &Paths) -> PathBuf {
+        let usable = |dir: &Path| {
+            crate::paths::create_private_dir(dir).and_then(|()| require_own(dir)).is_ok()
+        };
+        let own = paths.data.join("runs");
+        if usable(&paths.runs) || !usable(&own) { paths.runs.clone() } else { own }
+    }
+
     /// Makes `parent/name`, and sweeps what crashed launches left in `parent`.
     ///
     /// # Errors

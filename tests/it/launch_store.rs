@@ -104,3 +104,16 @@ fn an_engine_that_will_not_start_loses_nothing_that_was_typed() {
     assert_eq!(finished.code(), 69, "{}", finished.stderr);
     assert!(sessions(&fake).to_string().contains("do not lose me"));
 }
+
+#[test]
+fn a_session_goes_on_in_its_own_engine_only() {
+    let spec = "[fake.one-shot]\nsession-args = [\"--id\", \"{session_id}\"]\nresume-args = [\"--go-on\", \"{engine_session_id}\"]\n";
+    let fake = ScriptEngine::with_spec("echo \"$@\"; cat", spec);
+    run(&mut fake.omni(&["-p", "first"]), "").expect_success();
+    let id = sessions(&fake)[0]["id"].as_str().expect("id").to_owned();
+    let other = run(&mut fake.command(&["echo", "-p", "--resume", &id, "hi"]), "");
+    assert_eq!(other.code(), 2);
+    assert!(other.stderr.contains(&format!("omni-run fake --resume {id}")), "{}", other.stderr);
+    let same = run(&mut fake.omni(&["-p", "--resume", &id, "again"]), "").expect_success();
+    assert_eq!(same.stdout, format!("--go-on {id}\nagain"), "no second block");
+}
