@@ -10,4 +10,5 @@ mod bed;
 mod cursor_stand_in;
 mod smoke;
 mod tui;
+mod tui_cases;
 mod wire;
