@@ -3,14 +3,9 @@
 //! killed. Asserted on the recorded request, the stored display text and the terminal.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
 use crate::pty_driver::{Ended, PtyDriver};
 use crate::support::home::write;
-use crate::support::process::say;
 use crate::support::run;
 use crate::tui::{Bed, end};
 
@@ -41,13 +36,24 @@ fn shell_line_first(id: &str) {
     term.wait_for("out-42");
     term.wait_for_quiet();
     assert!(!term.screen().contains(DOC.trim()), "the docs in a shell line:\n{}", term.screen());
-    // Claude Code may answer the shell line with a request of its own.
-    let before = bed.model.main_requests().len();
-    for request in bed.model.main_requests() {
-        say(&format!("{id}: a request after the shell line: {}", request.wire().user_text()));
+    // Claude Code tells the model of the shell line at once: that is no message of the person's.
+    let told = usize::from(id == "claude");
+    bed.requests(&term, told);
+    term.wait_for_quiet();
+    let requests = bed.model.main_requests();
+    assert_eq!(requests.len(), told, "requests for the shell line");
+    for request in requests {
+        let text = request.wire().user_text();
+        assert!(text.contains("<bash-input>echo out-$((40+2))</bash-input>"), "{text}");
+        request.wire().assert_absent(&block);
     }
-    assert_eq!(before, 0, "a request before the message");
-    first_message(&bed, &mut term, &block, "the message after it");
+    let text = "the message after it";
+    bed.submit(&mut term, text);
+    bed.requests(&term, told + 1);
+    bed.model.main_requests()[told].wire().assert_block_once(&block, text);
+    term.wait_for_quiet();
+    end(&mut term);
+    assert_eq!(bed.stored(), [text]);
 }
 
 /// The person answers the trust dialog with `keys`.
@@ -94,43 +100,6 @@ fn large(id: &str) {
     let mut term = bed.start(&[]);
     bed.ready(&term);
     first_message(&bed, &mut term, &block, "how long is it?");
-}
-
-/// The processes of this test's engine: they have its home, and are not omni-run. Parents first.
-#[cfg(target_os = "linux")]
-fn engine_processes(bed: &Bed) -> Vec<i32> {
-    let home = [b"HOME=", bed.home.home().as_os_str().as_bytes()].concat();
-    let is_engine = |pid: &i32| {
-        let env = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        let Ok(exe) = fs::read_link(format!("/proc/{pid}/exe")) else { return false };
-        env.split(|b| *b == 0).any(|v| v == home) && !exe.ends_with("omni-run")
-    };
-    let names = fs::read_dir("/proc")
-        .expect("/proc")
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let mut pids: Vec<i32> = names.filter(is_engine).collect();
-    pids.sort_unstable();
-    pids
-}
-
-/// The engine dies by SIGKILL, with all its modes on.
-#[cfg(target_os = "linux")]
-fn killed(id: &str) {
-    let Some(bed) = Bed::new(id, DOC) else { return };
-    let _turn = bed.engine.turn();
-    let mut term = bed.start(&[]);
-    bed.ready(&term);
-    assert!(!term.is_cooked(), "the engine has the terminal in raw mode");
-    let pids = engine_processes(&bed);
-    assert!(!pids.is_empty(), "no engine process");
-    for pid in pids {
-        // One may have gone with its parent.
-        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-    }
-    assert_eq!(term.wait_for_end(), Ended { code: Some(137), signal: None });
-    term.wait_for_silence();
-    assert_eq!(term.modes_left_on(), Vec::<String>::new());
-    assert!(term.is_cooked());
 }
 
 /// The person leaves by the engine's own keys, after a message or without one.
@@ -213,9 +182,54 @@ cases! {
     recalled_from_history_claude: recalled("claude");
 }
 
+/// Finds processes by `/proc`.
 #[cfg(target_os = "linux")]
-cases! {
-    killed_claude: killed("claude");
-    killed_codex: killed("codex");
-    killed_gemini: killed("gemini");
+mod killed {
+    use std::os::unix::ffi::OsStrExt;
+
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+
+    use super::*;
+
+    /// The processes of this test's engine: they have its home, and are not omni-run. Parents first.
+    fn engine_processes(bed: &Bed) -> Vec<i32> {
+        let home = [b"HOME=", bed.home.home().as_os_str().as_bytes()].concat();
+        let is_engine = |pid: &i32| {
+            let env = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            let Ok(exe) = fs::read_link(format!("/proc/{pid}/exe")) else { return false };
+            env.split(|b| *b == 0).any(|v| v == home) && !exe.ends_with("omni-run")
+        };
+        let names = fs::read_dir("/proc")
+            .expect("/proc")
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let mut pids: Vec<i32> = names.filter(is_engine).collect();
+        pids.sort_unstable();
+        pids
+    }
+
+    /// The engine dies by SIGKILL, with all its modes on.
+    fn killed(id: &str) {
+        let Some(bed) = Bed::new(id, DOC) else { return };
+        let _turn = bed.engine.turn();
+        let mut term = bed.start(&[]);
+        bed.ready(&term);
+        assert!(!term.is_cooked(), "the engine has the terminal in raw mode");
+        let pids = engine_processes(&bed);
+        assert!(!pids.is_empty(), "no engine process");
+        for pid in pids {
+            // One may have gone with its parent.
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        assert_eq!(term.wait_for_end(), Ended { code: Some(137), signal: None });
+        term.wait_for_silence();
+        assert_eq!(term.modes_left_on(), Vec::<String>::new());
+        assert!(term.is_cooked());
+    }
+
+    cases! {
+        claude: killed("claude");
+        codex: killed("codex");
+        gemini: killed("gemini");
+    }
 }
