@@ -137,6 +137,7 @@ fn session(id: &str, first: &str, doc: &str) {
 pub(crate) fn end(term: &mut PtyDriver) {
     term.signal(Signal::SIGTERM);
     let ended = term.wait_for_end();
+    term.wait_for_silence();
     say(&format!("ended with {ended:?}"));
     let raw = term.raw();
     let tail = String::from_utf8_lossy(&raw[raw.len().saturating_sub(300)..]).into_owned();
