@@ -11,4 +11,5 @@ mod cursor;
 mod cursor_stand_in;
 mod smoke;
 mod tui;
+mod tui_cases;
 mod wire;

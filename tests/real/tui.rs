@@ -25,15 +25,15 @@ fn ready_mark(id: &str) -> &'static str {
     }
 }
 
-struct Bed {
-    engine: RealEngine,
-    home: TestHome,
-    model: FakeModel,
-    project: std::path::PathBuf,
+pub(crate) struct Bed {
+    pub(crate) engine: RealEngine,
+    pub(crate) home: TestHome,
+    pub(crate) model: FakeModel,
+    pub(crate) project: std::path::PathBuf,
 }
 
 impl Bed {
-    fn new(id: &str, doc: &str) -> Option<Bed> {
+    pub(crate) fn new(id: &str, doc: &str) -> Option<Bed> {
         let engine = require_engine(id)?;
         let (home, model) = (TestHome::new(), FakeModel::start());
         let project = home.project_with_docs("p1", &[("style.md", doc.as_bytes())]);
@@ -46,7 +46,7 @@ impl Bed {
         Some(Bed { engine, home, model, project })
     }
 
-    fn start(&self, args: &[&str]) -> PtyDriver {
+    pub(crate) fn start(&self, args: &[&str]) -> PtyDriver {
         let run = Run::new(env!("CARGO_BIN_EXE_omni-run"))
             .args([&[self.engine.omni_id()], args].concat())
             .only_env(self.home.env())
@@ -56,13 +56,13 @@ impl Bed {
         run.start()
     }
 
-    fn ready(&self, term: &PtyDriver) {
+    pub(crate) fn ready(&self, term: &PtyDriver) {
         term.wait_for(ready_mark(self.engine.id));
         term.wait_for_quiet();
     }
 
     /// Waits for so many requests; shows the screen when they do not come.
-    fn requests(&self, term: &PtyDriver, count: usize) {
+    pub(crate) fn requests(&self, term: &PtyDriver, count: usize) {
         let until = Instant::now() + Duration::from_secs(60);
         while self.model.main_requests().len() < count {
             assert!(Instant::now() < until, "no request {count}; the screen:\n{}", term.screen());
@@ -70,14 +70,14 @@ impl Bed {
         }
     }
 
-    fn block(&self) -> String {
+    pub(crate) fn block(&self) -> String {
         let mut command = self.home.omni();
         command.args([self.engine.omni_id(), "-p", "--show-sent", "x"]);
         let shown = run(command.current_dir(&self.project), "").expect_success().stdout;
         shown.strip_suffix("\n\nx").expect("display text at the end").to_owned()
     }
 
-    fn stored(&self) -> Vec<String> {
+    pub(crate) fn stored(&self) -> Vec<String> {
         let rows = run(self.home.omni().args(["sessions", "ls", "--json"]), "").expect_success();
         let rows: serde_json::Value = serde_json::from_str(&rows.stdout).expect("JSON");
         let ids: Vec<String> = rows
@@ -97,7 +97,7 @@ impl Bed {
     }
 
     /// Types a text as a person does: the newline key of the engine between lines, then Enter.
-    fn submit(&self, term: &mut PtyDriver, text: &str) {
+    pub(crate) fn submit(&self, term: &mut PtyDriver, text: &str) {
         let newline = if self.engine.id == "hermes" { "\x1b\r" } else { "\n" };
         for (n, line) in text.split('\n').enumerate() {
             if n > 0 {
@@ -134,9 +134,10 @@ fn session(id: &str, first: &str, doc: &str) {
 }
 
 /// The person leaves, by a signal to omni-run; nothing of the engine's modes is left on.
-fn end(term: &mut PtyDriver) {
+pub(crate) fn end(term: &mut PtyDriver) {
     term.signal(Signal::SIGTERM);
     let ended = term.wait_for_end();
+    term.wait_for_silence();
     say(&format!("ended with {ended:?}"));
     let raw = term.raw();
     let tail = String::from_utf8_lossy(&raw[raw.len().saturating_sub(300)..]).into_owned();

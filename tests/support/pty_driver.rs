@@ -407,7 +407,8 @@ fn modes_by_scan(raw: &[u8]) -> Vec<String> {
             }
             (Some('>'), "u") => depth += 1,
             (Some('<'), "u") => depth = (depth - params[1..].parse().unwrap_or(1)).max(0),
-            (Some('>'), "m") => {
+            // `>4;?m` of Gemini CLI asks, it sets nothing.
+            (Some('>'), "m") if !params.contains('?') => {
                 // `>4;0m` is off, like `>4m`.
                 on.insert("keys".into(), params.contains(';') && !params.ends_with(";0"));
             }
