@@ -5,8 +5,8 @@
 
 Each figure is a whole process: wall time from spawn to reaped (median and best of N), and peak
 resident memory as the kernel counts it. Peers: files-to-prompt (PyPI) and repomix (npm), which put a
-folder's files into one text; they know nothing of budgets, engines or stores. Leaves out the wrapped
-TUI.
+folder's files into one text; they know nothing of budgets, engines or stores. The wrapped session
+is wrapped.py's.
 """
 
 import json
