@@ -4,9 +4,9 @@
     benches/run            builds the release binary, gets the peers, measures
 
 Each figure is a whole process: wall time from spawn to reaped (median and best of N), and peak
-resident memory as GNU time reads it (a child of Python itself would count Python's own pages). Peers: files-to-prompt (PyPI) and repomix (npm), which put a
-folder's files into one text; they know nothing of budgets, engines or stores. Leaves out the wrapped
-TUI.
+resident memory as GNU time reads it (a child of Python itself would count Python's own pages).
+Peers: files-to-prompt (PyPI) and repomix (npm), which put a folder's files into one text; they know
+nothing of budgets, engines or stores. The wrapped session is wrapped.py's.
 """
 
 import json

@@ -137,7 +137,14 @@ fn session(id: &str, first: &str, doc: &str) {
 pub(crate) fn end(term: &mut PtyDriver) {
     term.signal(Signal::SIGTERM);
     let ended = term.wait_for_end();
-    term.wait_for_silence();
+    // What was written last may not be read yet; a process that the engine left behind may hold the
+    // terminal, so its end is not waited for.
+    for _ in 0..10 {
+        if term.modes_left_on().is_empty() {
+            break;
+        }
+        term.wait_for_quiet();
+    }
     say(&format!("ended with {ended:?}"));
     let raw = term.raw();
     let tail = String::from_utf8_lossy(&raw[raw.len().saturating_sub(300)..]).into_owned();
