@@ -141,21 +141,16 @@ fn now_ms() -> i64 {
 /// ("- [ ] fix it"): it becomes the value of `--prompt`.
 pub fn with_run_inserted(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let args: Vec<OsString> = args.collect();
-    let first = args.iter().skip(1).position(|arg| !arg.to_string_lossy().starts_with('-'));
-    let known = |word: &OsString| {
-        let word = word.to_string_lossy();
-        word == "help" || Cli::command().get_subcommands().any(|sub| sub.get_name() == word)
-    };
+    let first = first_own(&args);
+    let word = first.map(|at| args[at].to_string_lossy().into_owned()).unwrap_or_default();
+    let about_us = ["-h", "--help", "-V", "--version", ""].contains(&word.as_str());
+    let is_run = !about_us && (word == "run" || !is_command(&word));
     let mut result = Vec::with_capacity(args.len() + 1);
-    let mut is_run = false;
     let mut own = true;
     for (at, arg) in args.into_iter().enumerate() {
         let text = arg.to_string_lossy();
-        if at > 0 && Some(at - 1) == first {
-            is_run = text == "run" || !known(&arg);
-            if is_run && text != "run" {
-                result.push("run".into());
-            }
+        if Some(at) == first && is_run && word != "run" {
+            result.push("run".into());
         }
         own &= text != "--";
         if is_run && own && is_dashed_prompt(&text) {
@@ -167,6 +162,24 @@ pub fn with_run_inserted(args: impl Iterator<Item = OsString>) -> Vec<OsString> 
         }
     }
     result
+}
+
+/// The place of the first argument that is no option of all commands.
+fn first_own(args: &[OsString]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(arg) = args.get(at) {
+        match arg.to_str().unwrap_or_default() {
+            "-q" | "--quiet" => at += 1,
+            "--log-file" => at += 2,
+            text if text.starts_with("--log-file=") => at += 1,
+            _ => return Some(at),
+        }
+    }
+    None
+}
+
+fn is_command(word: &str) -> bool {
+    word == "help" || Cli::command().get_subcommands().any(|sub| sub.get_name() == word)
 }
 
 fn is_dashed_prompt(text: &str) -> bool {
@@ -191,6 +204,9 @@ mod tests {
         assert_eq!(inserted(&["docs", "ls"]), ["docs", "ls"]);
         assert_eq!(inserted(&["run", "claude"]), ["run", "claude"]);
         assert_eq!(inserted(&["--version"]), ["--version"]);
+        assert_eq!(inserted(&["--log-file", "f", "docs"]), ["--log-file", "f", "docs"]);
+        assert_eq!(inserted(&["-p", "two words"]), ["run", "-p", "two words"]);
+        assert!(inserted(&[]).is_empty());
     }
 
     #[test]

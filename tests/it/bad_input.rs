@@ -106,3 +106,25 @@ fn a_log_file_that_cannot_be_made_and_a_closed_stdin() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stdout.ends_with(b"hi"));
 }
+
+#[test]
+fn an_argument_that_is_not_utf8_is_refused_and_kept() {
+    use std::os::unix::ffi::OsStrExt;
+    let fake = ScriptEngine::new("cat");
+    let mut command = fake.omni(&["-p"]);
+    command.arg(std::ffi::OsStr::from_bytes(b"bad\xff"));
+    let finished = run(&mut command, "");
+    assert_eq!(finished.code(), 64, "{}", finished.stderr);
+    assert!(finished.stderr.contains("kept in"), "{}", finished.stderr);
+}
+
+#[test]
+fn a_secret_in_the_title_of_a_reference_doc_is_seen() {
+    let fake = ScriptEngine::new("cat");
+    let token = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
+    write(fake.project.join(".claude/docs/rag/t.md"), format!("# token {token}\n"));
+    write(fake.home.config().join("omni-run/config.toml"), "secrets = 'deny'\n");
+    let finished = run(&mut fake.omni(&["-p", "hi"]), "");
+    assert_eq!(finished.code(), 77);
+    assert!(finished.stderr.contains("rag/t.md"), "{}", finished.stderr);
+}

@@ -236,3 +236,47 @@ fn e04_stdin_flag_waits_for_a_slow_producer() {
     let output = child.wait_with_output().expect("output");
     assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{BLOCK}\n\nhi\n\nlate"));
 }
+
+#[test]
+fn stream_json_has_start_text_and_end_and_no_cut_character() {
+    // A character of four bytes in two writes.
+    let body =
+        "cat >/dev/null; printf 'a\\360\\237'; read x < \"$HOME/go\"; printf '\\230\\200b\\n'";
+    let fake = ScriptEngine::new(body);
+    let go = fake.home.home().join("go");
+    nix::unistd::mkfifo(&go, nix::sys::stat::Mode::S_IRWXU).expect("fifo");
+    let mut child = fake
+        .omni(&["--output", "stream-json", "hi"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("start");
+    let out = std::io::BufReader::new(child.stdout.take().expect("stdout"));
+    let mut events = std::io::BufRead::lines(out)
+        .map(|line| serde_json::from_str::<serde_json::Value>(&line.expect("line")).expect("JSON"));
+    assert_eq!(events.next().expect("start")["type"], "start");
+    assert_eq!(events.next().expect("text")["text"], "a");
+    write(&go, "go\n");
+    assert_eq!(events.next().expect("text")["text"], "😀b\n");
+    let end = events.next().expect("end");
+    assert_eq!((&end["type"], &end["text"]), (&"end".into(), &"a😀b\n".into()));
+    assert!(child.wait().expect("wait").success());
+}
+
+#[test]
+fn without_version_arguments_an_engine_is_started_once_and_never_bare() {
+    let fake = ScriptEngine::new("echo run >> \"$HOME/log\"; cat >/dev/null; echo ok");
+    let entry = "[fake]\nname='Fake'\nprograms=['fake']\ninstall='-'\ndefault-window=200000\n";
+    write(fake.home.config().join("omni-run/engines.toml"), entry);
+    run(&mut fake.omni(&["-p", "hi"]), "").expect_success();
+    assert_eq!(std::fs::read_to_string(fake.home.home().join("log")).expect("log"), "run\n");
+}
+
+#[test]
+fn a_default_engine_takes_a_prompt_of_several_words() {
+    let fake = ScriptEngine::new("cat");
+    fake.home.set_env("OMNI_RUN_DEFAULT_ENGINE", "fake");
+    let finished = run(&mut fake.command(&["-p", "two words"]), "").expect_success();
+    assert_eq!(finished.stdout, format!("{BLOCK}\n\ntwo words"));
+}

@@ -172,3 +172,32 @@ fn d16_a_slow_reader_gets_every_byte() {
     assert!(all.ends_with(b"xEND\n"));
     assert!(child.wait().expect("wait").success());
 }
+
+#[test]
+fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
+    // As under nohup: the engine sends the signal to its parent and both go on.
+    let fake = ScriptEngine::new("kill -HUP $PPID; kill -HUP $$; echo still here");
+    let mut command = fake.home.command("/bin/sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" fake -p hi"]).arg(env!("CARGO_BIN_EXE_omni-run"));
+    let finished = run(command.current_dir(&fake.project), "").expect_success();
+    assert_eq!(finished.stdout, "still here\n");
+}
+
+#[test]
+fn an_engines_own_code_after_a_signal_is_kept() {
+    let fake = ScriptEngine::new("trap 'exit 33' INT; echo $$; while :; do sleep 0.1; done");
+    let (mut child, mut out) = start(&mut fake.omni(&["-p", "hi"]));
+    line(&mut out);
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).expect("kill");
+    assert_eq!(child.wait().expect("wait").code(), Some(33));
+}
+
+#[test]
+fn absurd_time_outs_are_refused_before_anything_starts() {
+    let fake = ScriptEngine::new("touch \"$HOME/started\"");
+    for time in ["0", "18446744073709551615s", "9223372036854775807h", "-1s", "5x"] {
+        let finished = run(&mut fake.omni(&["-p", "hi", &format!("--timeout={time}")]), "");
+        assert_eq!(finished.code(), 2, "{time}: {}", finished.stderr);
+    }
+    assert!(!fake.home.home().join("started").exists());
+}
