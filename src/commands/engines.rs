@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::target::{unknown, version_cache};
 use super::{Workplace, here, print, print_json, table};
 use crate::cli::{EnginesAction, EnginesArgs};
-use crate::engines::catalogue::version_key;
 use crate::engines::{Catalogue, EngineSpec, InstructionChannel, detect};
 use crate::error::{ExitKind, Failure};
 use crate::ui::{Ui, one_line, printable_lines};
@@ -51,13 +50,7 @@ impl<'a> Seen<'a> {
 
     /// Whether the version is within the tried range; `None`: not known, or there is no range.
     pub(super) fn tried(&self) -> Option<bool> {
-        let (key, tried) = (version_key(self.version.as_deref()?), &self.spec.tried);
-        if tried.from.is_empty() && tried.to.is_empty() {
-            return None;
-        }
-        let from = tried.from.is_empty() || key >= version_key(&tried.from);
-        let to = tried.to.is_empty() || key <= version_key(&tried.to);
-        Some(from && to)
+        self.spec.tried(self.version.as_deref()?)
     }
 
     /// It comes with omni-run.

@@ -7,7 +7,6 @@ use crate::cli::RunArgs;
 use crate::config::SecretsPolicy;
 use crate::context::{ContextSnapshot, DisplayText, SnapshotRequest, Switches, secrets};
 use crate::engines::EngineSpec;
-use crate::engines::catalogue::version_key;
 use crate::error::{ExitKind, Failure, did_you_mean};
 use crate::launch::prompt::{self, PromptSources};
 use crate::paths::Paths;
@@ -69,13 +68,10 @@ pub(super) fn keep_prompt(failure: Failure, display: &DisplayText, paths: &Paths
 /// S92: an untried version starts, with one warning.
 pub(super) fn warn_untried(ui: Ui, spec: &EngineSpec, version: Option<&str>) {
     let Some(version) = version else { return };
-    let (key, tried) = (version_key(version), &spec.tried);
-    let below = !tried.from.is_empty() && key < version_key(&tried.from);
-    let above = !tried.to.is_empty() && key > version_key(&tried.to);
-    if below || above {
+    if spec.tried(version) == Some(false) {
         ui.warning(&format!(
             "{}: {version} is outside the versions that omni-run was tried with ({} to {})",
-            spec.name, tried.from, tried.to
+            spec.name, spec.tried.from, spec.tried.to
         ));
     }
 }

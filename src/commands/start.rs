@@ -107,13 +107,8 @@ impl Start {
             cwd: cwd.clone(),
             version: version.clone(),
         };
-        let configured = engine.configured(&host);
         let model = args.model.clone().or_else(|| config.models.value.get(&wanted).cloned());
-        let known_model = model.clone().or(configured.model);
-        let window = match (&model, configured.window) {
-            (None, Some(window)) => window,
-            _ => spec.window(known_model.as_deref(), version.as_deref()),
-        };
+        let window = engine.configured(&host).window(spec, model.as_deref(), version.as_deref());
         let delivery = engine.delivery(window, mode);
         // A resumed session has its block, unless a plugin has to put it back on each request.
         let again = resume.as_ref().is_some_and(|r| !(r.had_block && engine.reapplies_block()));

@@ -66,14 +66,7 @@ impl Target {
             cwd: cwd.to_owned(),
             version: version.clone(),
         };
-        let configured = engine.configured(&host);
-        let window = match (&model, configured.window) {
-            (None, Some(window)) => window,
-            _ => {
-                let known = model.clone().or(configured.model);
-                spec.window(known.as_deref(), version.as_deref())
-            }
-        };
+        let window = engine.configured(&host).window(spec, model.as_deref(), version.as_deref());
         let delivery = engine.delivery(window, LaunchMode::OneShot);
         Target { engine, model, delivery }
     }

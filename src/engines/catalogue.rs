@@ -303,6 +303,17 @@ impl Catalogue {
 }
 
 impl EngineSpec {
+    /// Whether a version is within the tried range; `None` where no range is given.
+    pub fn tried(&self, version: &str) -> Option<bool> {
+        let (key, tried) = (version_key(version), &self.tried);
+        if tried.from.is_empty() && tried.to.is_empty() {
+            return None;
+        }
+        let from = tried.from.is_empty() || key >= version_key(&tried.from);
+        let to = tried.to.is_empty() || key <= version_key(&tried.to);
+        Some(from && to)
+    }
+
     /// The window that the engine enforces, in tokens. `model`: as given or configured; `version`:
     /// of the binary, if known.
     pub fn window(&self, model: Option<&str>, version: Option<&str>) -> u64 {

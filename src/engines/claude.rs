@@ -81,7 +81,7 @@ impl Engine for Claude {
             // newline in front makes it text.
             text.insert(0, '\n');
         }
-        generic::message(&mut plan, &self.spec, &request, first, text)?;
+        generic::message(&mut plan, &self.spec, &request, text)?;
         Ok(plan)
     }
 

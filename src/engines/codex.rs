@@ -112,7 +112,7 @@ impl Engine for Codex {
                 channel: "one turn (in characters)",
             });
         }
-        generic::message(&mut plan, &self.spec, &request, first, text)?;
+        generic::message(&mut plan, &self.spec, &request, text)?;
         Ok(plan)
     }
 

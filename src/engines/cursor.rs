@@ -48,7 +48,7 @@ impl Engine for Cursor {
             return Ok(plan);
         }
         let mut plan = generic::base(&self.spec, request, first)?;
-        generic::message(&mut plan, &self.spec, request, first, first.sent().to_text())?;
+        generic::message(&mut plan, &self.spec, request, first.sent().to_text())?;
         Ok(plan)
     }
 

@@ -33,7 +33,7 @@ impl Engine for Echo {
 
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
         let mut plan = generic::base(&self.spec, request, first)?;
-        generic::message(&mut plan, &self.spec, request, first, first.sent().to_text())?;
+        generic::message(&mut plan, &self.spec, request, first.sent().to_text())?;
         Ok(plan)
     }
 

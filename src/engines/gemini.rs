@@ -99,7 +99,7 @@ impl Engine for Gemini {
         if !generic::has_option(&request.engine_args, &OUTPUT) {
             plan.arg("-o").arg("stream-json");
         }
-        generic::message(&mut plan, &spec, &request, first, first.sent().to_text())?;
+        generic::message(&mut plan, &spec, &request, first.sent().to_text())?;
         Ok(plan)
     }
 

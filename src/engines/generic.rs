@@ -31,7 +31,7 @@ impl Engine for Generic {
 
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
         let mut plan = base(&self.spec, request, first)?;
-        message(&mut plan, &self.spec, request, first, first.sent().to_text())?;
+        message(&mut plan, &self.spec, request, first.sent().to_text())?;
         Ok(plan)
     }
 
@@ -100,7 +100,6 @@ pub(super) fn message(
     plan: &mut LaunchPlan,
     spec: &EngineSpec,
     request: &LaunchRequest,
-    _first: &FirstMessage,
     text: String,
 ) -> Result<(), PlanError> {
     match spec.one_shot.message {

@@ -179,6 +179,17 @@ pub struct Configured {
     pub window: Option<u64>,
 }
 
+impl Configured {
+    /// The window of a launch, in tokens: the user's own where he names no other model, else the
+    /// catalogue's for the model that is named or configured.
+    pub fn window(&self, spec: &EngineSpec, model: Option<&str>, version: Option<&str>) -> u64 {
+        match (model, self.window) {
+            (None, Some(window)) => window,
+            _ => spec.window(model.or(self.model.as_deref()), version),
+        }
+    }
+}
+
 /// Makes the adapter of an engine of the catalogue.
 pub fn engine(id: &str, spec: &EngineSpec) -> Box<dyn Engine> {
     let id = EngineId::new(id);

@@ -114,7 +114,7 @@ impl Engine for Openclaw {
         } else {
             format!("{prefix}{display}")
         };
-        generic::message(&mut plan, &spec, request, first, text)?;
+        generic::message(&mut plan, &spec, request, text)?;
         Ok(plan)
     }
 

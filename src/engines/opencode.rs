@@ -84,7 +84,7 @@ impl Engine for Opencode {
             // With `=`: a title that begins with `-` would be an option.
             plan.text_arg(format!("{TITLE}={title}"), format!("{TITLE}=<from the prompt>"));
         }
-        generic::message(&mut plan, &self.spec, request, first, text)?;
+        generic::message(&mut plan, &self.spec, request, text)?;
         Ok(plan)
     }
 

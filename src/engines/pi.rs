@@ -68,13 +68,7 @@ impl Engine for Pi {
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
         let mut plan = generic::base(&self.spec, request, first)?;
         self.plugin(&mut plan, request, first, true);
-        generic::message(
-            &mut plan,
-            &self.spec,
-            request,
-            first,
-            first.display().as_str().to_owned(),
-        )?;
+        generic::message(&mut plan, &self.spec, request, first.display().as_str().to_owned())?;
         Ok(plan)
     }
 
