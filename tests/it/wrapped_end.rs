@@ -148,6 +148,17 @@ fn wait_for_prompt(term: &crate::pty_driver::PtyDriver) {
     term.wait_until("prompt", |screen, _| screen.trim_end().ends_with("shell>"));
 }
 
+/// The text of a frame is there before the frame's last bytes are, which show the cursor again and
+/// end mode 2026.
+fn wait_for_whole_frame(term: &crate::pty_driver::PtyDriver) {
+    let ends = |raw: &[u8], mark: &[u8]| {
+        raw.windows(mark.len()).rposition(|w| w == mark).map_or(0, |at| at + 1)
+    };
+    term.wait_until("a whole frame", |_, raw| {
+        ends(raw, b"\x1b[?2026l") > ends(raw, b"\x1b[?2026h")
+    });
+}
+
 #[test]
 fn d13_ctrl_z_and_fg_bring_engine_draft_and_modes_back() {
     let dir = tempfile::tempdir().expect("dir");
@@ -157,6 +168,7 @@ fn d13_ctrl_z_and_fg_bring_engine_draft_and_modes_back() {
     log.wait_for("ready", |_| true);
     term.send("ab");
     term.wait_for("\u{276f} ab");
+    wait_for_whole_frame(&term);
     let on = term.modes_left_on();
     term.send("\x1a");
     term.wait_for("Stopped");
@@ -166,6 +178,7 @@ fn d13_ctrl_z_and_fg_bring_engine_draft_and_modes_back() {
     term.send("fg\n");
     log.wait_for("continue", |_| true);
     term.wait_for("\u{276f} ab");
+    wait_for_whole_frame(&term);
     assert_eq!(term.modes_left_on(), on);
     term.send("c\r");
     log.wait_for("submit", |_| true);

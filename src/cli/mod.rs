@@ -1,0 +1,83 @@
+//! The command line as types. No logic: `commands` has it.
+
+mod config;
+mod docs;
+mod echo;
+mod engines;
+mod profile;
+mod project;
+mod run;
+mod sessions;
+mod store;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+pub use config::*;
+pub use docs::*;
+pub use echo::*;
+pub use engines::*;
+pub use profile::*;
+pub use project::*;
+pub use run::*;
+pub use sessions::*;
+pub use store::*;
+
+/// Starts any AI coding agent with the project's own documents in its first message.
+#[derive(Debug, Parser)]
+#[command(
+    name = "omni-run",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "\
+Examples:
+  omni-run claude --project p1 \"Summarise the open questions\"
+  omni-run gemini -p \"Review this\" < notes.txt
+  omni-run docs ls --project p1
+  omni-run echo \"What would be sent?\" --show-sent
+
+`omni-run ENGINE --help` shows the options of a launch; `omni-run engines` lists the engines."
+)]
+pub struct Cli {
+    /// No status lines; warnings and errors stay
+    #[arg(short, long, global = true, display_order = 901)]
+    pub quiet: bool,
+    /// Write diagnostics to FILE
+    #[arg(long, global = true, value_name = "FILE", display_order = 902)]
+    pub log_file: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start an engine (`omni-run ENGINE` is short for `omni-run run ENGINE`)
+    Run(RunArgs),
+    /// Register, list, show, rename and remove projects
+    Project(ProjectArgs),
+    /// List, add, remove, order and flag a project's docs; preview the block
+    Docs(DocsArgs),
+    /// The coaching profile that goes along with every first message
+    Profile(ProfileArgs),
+    /// Past sessions
+    Sessions(SessionsArgs),
+    /// The engines and what each can do
+    Engines(EnginesArgs),
+    /// Check this machine: engines, config, store
+    #[command(after_help = "\
+Each line begins with `ok`, `note` or `problem`; what to do next stands below. Ends with 0 when \
+omni-run can be used, else with the code of the first problem: 78 config, 73 data folder, 69 no \
+engine, 70 store.")]
+    Doctor,
+    /// The settings in force and where each comes from
+    Config(ConfigArgs),
+    /// The store: path, check, backup
+    Store(StoreArgs),
+    /// The built-in engine itself.
+    #[command(name = "__echo", hide = true)]
+    Echo(EchoCommand),
+}
