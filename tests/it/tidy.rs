@@ -45,7 +45,10 @@ fn only_the_engines_room_knows_an_engines_name() {
     };
     for (path, text) in sources("src") {
         let file = path.to_string_lossy();
-        if file.starts_with("src/engines") || file.starts_with("src/cli/") || file.contains("/tests/") {
+        if file.starts_with("src/engines")
+            || file.starts_with("src/cli/")
+            || file.contains("/tests/")
+        {
             continue;
         }
         for (n, line) in code(&text) {
