@@ -72,6 +72,7 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 pub mod context;
+pub mod control;
 pub mod engines;
 pub mod error;
 pub mod launch;

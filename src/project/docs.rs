@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{ExitKind, Failure, did_you_mean};
 use crate::project::docs_dir::DocsDir;
 use crate::project::flags::{self, Entry, EntryKind, Reconciled, ineligible};
@@ -13,7 +15,8 @@ use crate::project::registry::{self, Content, DocSettings, Flag};
 use crate::session::{Store, StoreError, UnixMs};
 
 /// The two folders of docs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Bucket {
     /// The top level of `.claude/docs`.
     Always,
@@ -41,6 +44,11 @@ impl Bucket {
             Bucket::Always => "always",
             Bucket::Rag => "rag",
         }
+    }
+
+    /// From the API's word, exactly.
+    pub fn parse(word: &str) -> Option<Bucket> {
+        [Bucket::Always, Bucket::Rag].into_iter().find(|bucket| bucket.as_str() == word)
     }
 }
 
@@ -166,6 +174,69 @@ pub struct Added {
     pub size: u64,
     /// It took the place of another.
     pub replaced: bool,
+}
+
+/// Whether a file could be added, as far as the folder says it: nothing is made or written. What the
+/// source is, is not looked at.
+pub fn check_addition(
+    root: &Path,
+    name: &OsStr,
+    bucket: Bucket,
+    replace: bool,
+    is_text: impl Fn(&OsStr) -> bool,
+) -> Result<(), DocsError> {
+    checked_name(name, is_text)?;
+    let dir = match DocsDir::open(root, bucket) {
+        Ok(dir) => dir,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(in_folder(root, bucket, error)),
+    };
+    match dir.entry(name).map_err(|error| in_folder(root, bucket, error))? {
+        None => Ok(()),
+        Some(Entry { kind: EntryKind::File, .. }) if replace => Ok(()),
+        Some(_) => Err(DocsError::Exists { name: shown(name) }),
+    }
+}
+
+/// A doc as it lies in its folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocFile {
+    /// Where it is.
+    pub bucket: Bucket,
+    /// Its name, as on disk.
+    pub name: OsString,
+    /// SHA-256 of its bytes, hex; `None` for what is no regular file, such as a link.
+    pub hash: Option<String>,
+    /// In bytes.
+    pub size: u64,
+}
+
+/// Looks at a doc, in the bucket that is named or in the one that has it.
+pub fn look_at(root: &Path, name: &OsStr, bucket: Option<Bucket>) -> Result<DocFile, DocsError> {
+    let doc = locate(root, name, bucket)?;
+    let hash = match doc.entry.kind {
+        EntryKind::File => Some(
+            doc.dir
+                .hash(&doc.entry.name)
+                .map_err(|error| DocsError::Io { path: doc.path(root), error })?,
+        ),
+        EntryKind::Link | EntryKind::Folder | EntryKind::Other => None,
+    };
+    Ok(DocFile { bucket: doc.bucket, name: doc.entry.name, hash, size: doc.entry.size })
+}
+
+/// The room that the regular files of the always bucket take, in bytes; without the one named
+/// `without`.
+pub fn always_bytes(root: &Path, without: Option<&str>) -> Result<u64, DocsError> {
+    let entries = match DocsDir::open(root, Bucket::Always).and_then(|dir| dir.entries()) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(in_folder(root, Bucket::Always, error)),
+    };
+    let counted = entries.iter().filter(|entry| {
+        entry.kind == EntryKind::File && without.is_none_or(|name| entry.name != OsStr::new(name))
+    });
+    Ok(counted.map(|entry| entry.size).sum())
 }
 
 /// Copies a file into the docs folder. A new doc is never an instruction, whatever had its name

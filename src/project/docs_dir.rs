@@ -200,8 +200,8 @@ impl DocsDir {
     }
 }
 
-/// Copies and hashes in one pass.
-fn copy_hashed(mut from: impl Read, mut to: impl Write) -> io::Result<(String, u64)> {
+/// Copies and hashes in one pass. Gives the SHA-256 in hex and the size in bytes.
+pub(crate) fn copy_hashed(mut from: impl Read, mut to: impl Write) -> io::Result<(String, u64)> {
     let mut hasher = Sha256::new();
     let mut size = 0;
     let mut buffer = vec![0; 64 * 1024];

@@ -11,6 +11,7 @@ pub mod registry;
 pub mod resolve;
 
 pub use docs::{Bucket, DocsError};
+pub(crate) use docs_dir::copy_hashed;
 pub use registry::{Project, RegistryError};
 pub use resolve::{Ask, Resolution, Resolved, resolve};
 

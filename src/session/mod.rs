@@ -30,7 +30,8 @@ pub use store::Store;
 
 pub(crate) use lock::hex;
 pub(crate) use path_text::{path_from_sql, path_to_sql};
-pub(crate) use rows::json;
+pub(crate) use record::words;
+pub(crate) use rows::{json, word};
 
 #[cfg(test)]
 mod tests;

@@ -75,6 +75,8 @@ macro_rules! words {
     };
 }
 
+pub(crate) use words;
+
 words! {
     /// The way the engine was run (SPEC section 6).
     SessionMode {

@@ -213,7 +213,7 @@ fn head(bytes: &[u8]) -> String {
 }
 
 /// A column that holds one of a closed set of words.
-fn word<T>(
+pub(crate) fn word<T>(
     row: &Row<'_>,
     column: usize,
     parse: impl FnOnce(&str) -> Option<T>,

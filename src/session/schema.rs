@@ -7,7 +7,10 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub const APPLICATION_ID: i64 = 0x6f6d_6e72;
 
 /// In order, one version each. Released ones are never edited.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_first_tables.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("migrations/0001_first_tables.sql"),
+    include_str!("migrations/0002_approval_queue.sql"),
+];
 
 /// The newest schema that this binary knows.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
