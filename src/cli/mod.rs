@@ -7,6 +7,7 @@ mod engines;
 mod profile;
 mod project;
 mod run;
+mod serve;
 mod sessions;
 mod store;
 
@@ -21,6 +22,7 @@ pub use engines::*;
 pub use profile::*;
 pub use project::*;
 pub use run::*;
+pub use serve::*;
 pub use sessions::*;
 pub use store::*;
 
@@ -75,6 +77,8 @@ engine, 70 store.")]
     Doctor,
     /// The settings in force and where each comes from
     Config(ConfigArgs),
+    /// Local HTTP control for programs, with you in the loop
+    Serve(ServeArgs),
     /// The store: path, check, backup
     Store(StoreArgs),
     /// The built-in engine itself.

@@ -14,6 +14,8 @@ mod profile;
 mod profile_switch;
 mod project;
 mod run;
+mod serve;
+mod serve_backend;
 mod sessions;
 mod start;
 mod store;
@@ -48,6 +50,7 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Engines(args) => engines::engines(args, ui),
         Command::Doctor => doctor::doctor(ui),
         Command::Config(args) => config::config(&args, ui),
+        Command::Serve(args) => serve::serve(&args, ui),
         Command::Store(args) => store::store(&args, ui),
         Command::Echo(args) => echo::echo(&args),
     }

@@ -32,7 +32,9 @@ pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> 
             let (project, unknown) = project_id(&paths, project, ui);
             let rows = match Store::open_reading(&paths) {
                 Err(StoreError::Missing { .. }) => Vec::new(),
-                store => store?.sessions(&SessionFilter { project, engine, limit })?,
+                store => {
+                    store?.sessions(&SessionFilter { project, engine, limit, before: None })?
+                }
             };
             match unknown {
                 // A project that was removed still has sessions.

@@ -455,6 +455,24 @@ pub fn reconcile_flags(
     Ok(result)
 }
 
+/// The regular files of a bucket with their sizes, by bytes of their names; none where the folder is
+/// not there or is a link.
+///
+/// # Errors
+/// A folder that can't be read.
+pub fn files(root: &Path, bucket: Bucket) -> io::Result<Vec<(OsString, u64)>> {
+    let dir = match DocsDir::open(root, bucket) {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(Vec::new());
+        }
+        dir => dir?,
+    };
+    let files = dir.entries()?.into_iter().filter(|entry| entry.kind == EntryKind::File);
+    Ok(files.map(|entry| (entry.name, entry.size)).collect())
+}
+
 fn change<T>(
     store: &Store,
     root: &Path,
