@@ -7,8 +7,6 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
-use axum::http::Method;
-use axum::http::header::ALLOW;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -67,16 +65,10 @@ fn filter(verb: Verb) -> MethodFilter {
 
 /// The answer where there is no route. Who has no token does not learn that.
 fn refused(api: &Api, request: &Request, code: ErrorCode, text: &str) -> Response {
-    let error = match api.auth.check(request.headers(), Instant::now()) {
-        Err(error) => error,
-        Ok(()) => ApiError::new(code, text),
-    };
-    let mut response = error.into_response();
-    if request.method() == Method::OPTIONS {
-        // A preflight learns nothing.
-        response.headers_mut().remove(ALLOW);
+    match api.auth.check(request.headers(), Instant::now()) {
+        Err(error) => error.into_response(),
+        Ok(()) => ApiError::new(code, text).into_response(),
     }
-    response
 }
 
 async fn run(api: Arc<Api>, route: &'static Route, request: Request) -> Result<Response, ApiError> {

@@ -1,7 +1,7 @@
 //! The errors of the API: a closed list of stable codes, each with its HTTP status and what to do
 //! next. An answer tells code, message and hint, never a header or the body of the request.
 
-use axum::http::header::{ALLOW, CONNECTION, RETRY_AFTER};
+use axum::http::header::{CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
@@ -128,8 +128,6 @@ pub struct ApiError {
     pub message: String,
     /// What to do next.
     pub hint: String,
-    /// The methods of the route, for 405.
-    pub allow: Option<String>,
     /// Nothing more is read from this connection.
     pub close: bool,
 }
@@ -137,13 +135,7 @@ pub struct ApiError {
 impl ApiError {
     /// An error with the hint of its code.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> ApiError {
-        ApiError {
-            code,
-            message: message.into(),
-            hint: code.hint().to_owned(),
-            allow: None,
-            close: false,
-        }
+        ApiError { code, message: message.into(), hint: code.hint().to_owned(), close: false }
     }
 
     /// With another hint.
@@ -254,9 +246,8 @@ impl IntoResponse for ApiError {
         if let Some(seconds) = self.retry_after() {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if let Some(allow) = self.allow.as_deref().and_then(|text| HeaderValue::from_str(text).ok())
-        {
-            headers.insert(ALLOW, allow);
+        if self.code == ErrorCode::Unauthorized {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if self.close {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));

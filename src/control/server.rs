@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::Method;
+use axum::http::header::ALLOW;
 use axum::response::{IntoResponse, Response};
 use hyper::Request;
 use hyper::body::Incoming;
@@ -201,6 +203,7 @@ async fn handle(
     request: Request<Incoming>,
 ) -> Result<Response, Infallible> {
     let (head, body) = request.into_parts();
+    let preflight = head.method == Method::OPTIONS;
     let mut response = match door.check(&head) {
         Err(error) => error.into_response(),
         Ok(()) => {
@@ -210,6 +213,10 @@ async fn handle(
         }
     };
     answer::harden(&mut response);
+    if preflight {
+        // It learns nothing, not even the methods.
+        response.headers_mut().remove(ALLOW);
+    }
     Ok(response)
 }
 

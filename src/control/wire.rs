@@ -1,8 +1,12 @@
 //! What goes over the wire, as types; the OpenAPI document is made from them. Names are camelCase,
 //! times integer Unix milliseconds named `…At`, sizes bytes. Nothing here can hold the block.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::project::Bucket;
 
 /// Every answer that is no success.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -161,6 +165,24 @@ pub enum BucketWord {
     Rag,
 }
 
+impl From<Bucket> for BucketWord {
+    fn from(bucket: Bucket) -> BucketWord {
+        match bucket {
+            Bucket::Always => BucketWord::Always,
+            Bucket::Rag => BucketWord::Rag,
+        }
+    }
+}
+
+impl From<BucketWord> for Bucket {
+    fn from(word: BucketWord) -> Bucket {
+        match word {
+            BucketWord::Always => Bucket::Always,
+            BucketWord::Rag => Bucket::Rag,
+        }
+    }
+}
+
 /// The body of `POST /project/{id}/docs`. The bytes stay where they are: the request is small
 /// whatever the file is.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -313,8 +335,8 @@ pub struct ActionView {
     pub kind: &'static str,
     /// The project's id, where it is about one.
     pub project: Option<String>,
-    /// What exactly.
-    pub payload: serde_json::Value,
+    /// What exactly; of the kind.
+    pub payload: PayloadView,
     /// SHA-256, hex, of the file that is to be copied or deleted, when it was asked for.
     pub content_hash: Option<String>,
     /// Its size then; of a launch the prompt's.
@@ -333,6 +355,44 @@ pub struct ActionView {
     pub applied_at: Option<i64>,
     /// What came of it.
     pub outcome: Option<ActionOutcome>,
+}
+
+/// What exactly is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub enum PayloadView {
+    /// `add_doc`
+    AddDoc {
+        /// The source.
+        path: String,
+        /// The doc's name.
+        filename: String,
+        /// Where it goes.
+        bucket: BucketWord,
+        /// Whether it may take the place of another.
+        replace: bool,
+    },
+    /// `delete_doc`
+    DeleteDoc {
+        /// The doc's name.
+        filename: String,
+        /// Where it is.
+        bucket: BucketWord,
+    },
+    /// `launch`
+    Launch {
+        /// The engine's id.
+        engine: String,
+        /// The prompt; in a list its first 200 characters.
+        prompt: String,
+        /// The model.
+        model: Option<String>,
+    },
+    /// `settings`
+    Settings {
+        /// The new values, by key.
+        settings: BTreeMap<String, serde_json::Value>,
+    },
 }
 
 /// What came of an action.
