@@ -6,14 +6,19 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 
 use super::{Answer, Parameter, Route, Values, Verb, Work, projects, shape};
+use crate::context::names::shown_path;
 use crate::control::actions::{
-    Action, ActionId, Ask, Enqueued, Filter, Idempotency, ProjectRef, QUEUE_LIMIT, Queue, Wish,
+    Action, ActionId, Ask, Enqueued, Filter, Idempotency, Payload, ProjectRef, QUEUE_LIMIT, Queue,
+    Wish,
 };
 use crate::control::api::Api;
 use crate::control::call::Call;
 use crate::control::error::{ApiError, ErrorCode};
 use crate::control::{answer, wire};
 use crate::session::Store;
+
+/// Characters of a prompt in a list: two thousand whole ones could be a hundred megabytes.
+const PROMPT_HEAD: usize = 200;
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -107,7 +112,7 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
         Some(store) => Queue::new(store, &api.paths).list(&filter)?,
         None => Vec::new(),
     };
-    let actions = actions.into_iter().map(view).collect();
+    let actions = actions.into_iter().map(|action| view(action, PROMPT_HEAD)).collect();
     Ok(answer::json(StatusCode::OK, &wire::Actions { actions }))
 }
 
@@ -116,10 +121,10 @@ fn show(api: &Api, call: &Call) -> Result<Response, ApiError> {
     let id: ActionId = call.segment(0).parse().map_err(|_| unknown())?;
     let store = projects::open(api)?.ok_or_else(unknown)?;
     let action = Queue::new(store, &api.paths).get(id)?;
-    Ok(answer::json(StatusCode::OK, &view(action)))
+    Ok(answer::json(StatusCode::OK, &view(action, usize::MAX)))
 }
 
-fn view(action: Action) -> wire::ActionView {
+fn view(action: Action, prompt_head: usize) -> wire::ActionView {
     let outcome = action.outcome.map(|outcome| wire::ActionOutcome {
         code: outcome.code.as_str(),
         message: outcome.message,
@@ -129,7 +134,7 @@ fn view(action: Action) -> wire::ActionView {
         id: action.id.to_string(),
         kind: action.kind.as_str(),
         project: action.project,
-        payload: serde_json::to_value(&action.payload).unwrap_or_default(),
+        payload: payload(action.payload, prompt_head),
         content_hash: action.content_hash,
         size_bytes: action.size_bytes,
         asked_by: action.asked_by,
@@ -139,5 +144,29 @@ fn view(action: Action) -> wire::ActionView {
         decided_at: action.decided_at,
         applied_at: action.applied_at,
         outcome,
+    }
+}
+
+fn payload(payload: Payload, prompt_head: usize) -> wire::PayloadView {
+    match payload {
+        Payload::AddDoc(add) => wire::PayloadView::AddDoc {
+            path: shown_path(&add.path),
+            filename: add.file_name,
+            bucket: add.bucket.into(),
+            replace: add.replace,
+        },
+        Payload::DeleteDoc(doc) => {
+            wire::PayloadView::DeleteDoc { filename: doc.file_name, bucket: doc.bucket.into() }
+        }
+        Payload::Launch(launch) => wire::PayloadView::Launch {
+            engine: launch.engine,
+            prompt: launch.prompt.chars().take(prompt_head).collect(),
+            model: launch.model,
+        },
+        Payload::Settings(change) => {
+            let entries = change.entries().into_iter();
+            let settings = entries.map(|(key, value)| (key.to_owned(), value)).collect();
+            wire::PayloadView::Settings { settings }
+        }
     }
 }

@@ -93,12 +93,13 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
 
 fn add(api: &Api, call: &Call) -> Result<Response, ApiError> {
     let body: wire::AddDocBody = call.json()?;
-    let bucket = match body.bucket {
-        wire::BucketWord::Always => Bucket::Always,
-        wire::BucketWord::Rag => Bucket::Rag,
+
+    let wish = Wish::AddDoc {
+        path: body.path,
+        file_name: body.filename,
+        bucket: body.bucket.into(),
+        replace: body.replace,
     };
-    let wish =
-        Wish::AddDoc { path: body.path, file_name: body.filename, bucket, replace: body.replace };
     accepted(&ask(api, call, wish, true)?)
 }
 
