@@ -4,6 +4,7 @@ mod config;
 mod docs;
 mod echo;
 mod engines;
+mod inbox;
 mod profile;
 mod project;
 mod run;
@@ -19,6 +20,7 @@ pub use config::*;
 pub use docs::*;
 pub use echo::*;
 pub use engines::*;
+pub use inbox::*;
 pub use profile::*;
 pub use project::*;
 pub use run::*;
@@ -67,6 +69,8 @@ pub enum Command {
     Profile(ProfileArgs),
     /// Past sessions
     Sessions(SessionsArgs),
+    /// What programs have asked for: list, show, approve, reject
+    Inbox(InboxArgs),
     /// The engines and what each can do
     Engines(EnginesArgs),
     /// Check this machine: engines, config, store
@@ -84,4 +88,7 @@ engine, 70 store.")]
     /// The built-in engine itself.
     #[command(name = "__echo", hide = true)]
     Echo(EchoCommand),
+    /// An approved launch.
+    #[command(name = "__approved", hide = true)]
+    Approved(ApprovedCommand),
 }

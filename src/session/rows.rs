@@ -236,7 +236,7 @@ pub(crate) fn json<T: serde::de::DeserializeOwned>(
 }
 
 /// A prefix of a UUID as it is stored: lower case, hyphens where they belong. `None`: can't be one.
-fn hyphenated(prefix: &str) -> Option<String> {
+pub(crate) fn hyphenated(prefix: &str) -> Option<String> {
     let digits: Vec<char> = prefix.chars().filter(|c| *c != '-').collect();
     if digits.is_empty() || digits.len() > 32 || !digits.iter().all(char::is_ascii_hexdigit) {
         return None;
