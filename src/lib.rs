@@ -30,11 +30,12 @@
 //! | `engines.toml` | the engine catalogue as data, with the reason beside each oddity |
 //! | [`cli`] | clap types only |
 //! | [`commands`] | one file for each group of subcommands; `run` is the launch |
-//! | [`config`], [`paths`], [`error`], [`ui`], [`logging`] | settings and their sources, folders, exit codes and hints, all that is printed, diagnostics |
+//! | [`config`], [`config_edit`], [`paths`], [`error`], [`ui`], [`logging`] | settings and their sources, a key of theirs set, folders, exit codes and hints, all that is printed, diagnostics |
 //! | [`project`] | which project, its saved order and flags, changes to its docs folder |
 //! | [`context`] | what is injected: snapshot of the folder, then pure builders |
 //! | [`engines`] | the trait, the catalogue, one small adapter each, their dialogues, `plugins/` (JS, Python) |
 //! | [`launch`] | request, plan, run folder, receipt; the one-shot loop and its watcher; the wrapped session with its pty, mode ledger, key decoder, screen and gate |
+//! | [`control`] | what programs may ask for and a person decides: the queue of approvals |
 //! | [`session`] | the store: schema, rows, spool, recorder, lock, backup |
 //!
 //! To add an engine: a table in `engines.toml` (a user's own will do) is enough where it takes its
@@ -71,10 +72,12 @@
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod config_edit;
 pub mod context;
 pub mod control;
 pub mod engines;
 pub mod error;
+mod failpoint;
 pub mod launch;
 pub mod logging;
 pub mod paths;

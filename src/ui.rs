@@ -46,6 +46,14 @@ impl Ui {
         }
     }
 
+    /// A question that the person has to answer, with what they have to read before; also with `-q`.
+    /// The question stays on its line.
+    pub fn ask(&self, text: &str, question: &str) {
+        let mut out = anstream::stderr().lock();
+        let _ = write!(out, "{}\n{}", escape(text, &['\n', '\t']), one_line(question));
+        let _ = out.flush();
+    }
+
     fn stderr_line(&self, prefix: &str, line: &str) {
         let style = match prefix {
             "error: " => anstyle::AnsiColor::Red.on_default().bold(),
@@ -62,19 +70,18 @@ impl Ui {
 /// `text` on one line: control characters, line and paragraph separators and bidi controls are
 /// shown as escapes, so that a file name or heading can't forge a line or move the cursor.
 pub fn one_line(text: &str) -> String {
-    escape(text, false)
+    escape(text, &[])
 }
 
 /// `text` with its line breaks kept and every other control character escaped.
 pub fn printable_lines(text: &str) -> String {
-    escape(text, true)
+    escape(text, &['\n'])
 }
 
-fn escape(text: &str, keep_newlines: bool) -> String {
+fn escape(text: &str, keep: &[char]) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        let keep = c == '\n' && keep_newlines;
-        if !keep && is_unprintable(c) {
+        if !keep.contains(&c) && is_unprintable(c) {
             match c {
                 '\n' => shown.push_str("\\n"),
                 '\r' => shown.push_str("\\r"),

@@ -4,9 +4,11 @@ mod config;
 mod docs;
 mod echo;
 mod engines;
+mod inbox;
 mod profile;
 mod project;
 mod run;
+mod serve;
 mod sessions;
 mod store;
 
@@ -18,9 +20,11 @@ pub use config::*;
 pub use docs::*;
 pub use echo::*;
 pub use engines::*;
+pub use inbox::*;
 pub use profile::*;
 pub use project::*;
 pub use run::*;
+pub use serve::*;
 pub use sessions::*;
 pub use store::*;
 
@@ -65,6 +69,8 @@ pub enum Command {
     Profile(ProfileArgs),
     /// Past sessions
     Sessions(SessionsArgs),
+    /// What programs have asked for: list, show, approve, reject
+    Inbox(InboxArgs),
     /// The engines and what each can do
     Engines(EnginesArgs),
     /// Check this machine: engines, config, store
@@ -75,9 +81,14 @@ engine, 70 store.")]
     Doctor,
     /// The settings in force and where each comes from
     Config(ConfigArgs),
+    /// Local HTTP control for programs, with you in the loop
+    Serve(ServeArgs),
     /// The store: path, check, backup
     Store(StoreArgs),
     /// The built-in engine itself.
     #[command(name = "__echo", hide = true)]
     Echo(EchoCommand),
+    /// An approved launch.
+    #[command(name = "__approved", hide = true)]
+    Approved(ApprovedCommand),
 }

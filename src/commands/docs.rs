@@ -113,7 +113,14 @@ impl Change {
     ) -> Result<(OsString, Added), Failure> {
         let mut source = open_source(file)?;
         let name = file.file_name().unwrap_or_default();
-        let addition = Addition { source: &mut source, name, bucket, replace, expected_hash: None };
+        let addition = Addition {
+            source: &mut source,
+            name,
+            bucket,
+            replace,
+            expected_hash: None,
+            draft: None,
+        };
         Ok((name.to_owned(), docs::add(&self.store, &self.root, addition, is_text, now_ms())?))
     }
 

@@ -3,9 +3,11 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use super::now_ms;
 use crate::cli::RunArgs;
 use crate::config::SecretsPolicy;
 use crate::context::{ContextSnapshot, DisplayText, SnapshotRequest, Switches, secrets};
+use crate::control::actions::waiting;
 use crate::engines::EngineSpec;
 use crate::error::{ExitKind, Failure, did_you_mean};
 use crate::launch::prompt::{self, PromptSources};
@@ -104,12 +106,18 @@ impl Resumed {
     }
 }
 
-/// The project, and the session to go on with.
-pub(super) fn look_up(
-    args: &RunArgs,
-    paths: &Paths,
-    here: &Path,
-) -> Result<(Resolution, Option<Resumed>), Failure> {
+/// What the store says at the start of a launch.
+pub(super) struct LookedUp {
+    /// The project.
+    pub(super) resolution: Resolution,
+    /// The session to go on with.
+    pub(super) resume: Option<Resumed>,
+    /// How many actions wait for the person.
+    pub(super) approvals: usize,
+}
+
+/// Asks the store, in one opening of it.
+pub(super) fn look_up(args: &RunArgs, paths: &Paths, here: &Path) -> Result<LookedUp, Failure> {
     let store = Store::open_reading(paths);
     let resume = match &args.resume {
         None => None,
@@ -125,7 +133,11 @@ pub(super) fn look_up(
         resume.as_ref().and_then(|r| r.row.project_root.clone()).map(Into::into)
     });
     let ask = Ask { named: named.as_deref(), cwd: here, home: paths.home.as_deref() };
-    Ok((resolve(ask, store.as_ref())?, resume))
+    let resolution = resolve(ask, store.as_ref())?;
+    // Only for the chip: a store that can't say it costs nothing but the number.
+    let approvals = store.as_ref().ok().and_then(|store| waiting(store, now_ms()).ok());
+    let approvals = approvals.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+    Ok(LookedUp { resolution, resume, approvals })
 }
 
 /// The current folder; `/` when it was deleted under us, so that nothing is guessed from it.

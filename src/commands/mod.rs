@@ -1,5 +1,6 @@
 //! The subcommands: each file takes its part of the command line and carries it out.
 
+mod approved;
 mod config;
 mod docs;
 mod docs_budget;
@@ -10,10 +11,14 @@ mod echo;
 mod engines;
 mod gather;
 mod here;
+mod ids;
+mod inbox;
+mod inbox_card;
 mod profile;
-mod profile_switch;
 mod project;
 mod run;
+mod serve;
+mod serve_backend;
 mod sessions;
 mod start;
 mod store;
@@ -45,11 +50,14 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Docs(args) => docs::docs(args, ui),
         Command::Profile(args) => profile::profile(&args, ui),
         Command::Sessions(args) => sessions::sessions(args, ui),
+        Command::Inbox(args) => inbox::inbox(args, ui),
         Command::Engines(args) => engines::engines(args, ui),
         Command::Doctor => doctor::doctor(ui),
         Command::Config(args) => config::config(&args, ui),
+        Command::Serve(args) => serve::serve(&args, ui),
         Command::Store(args) => store::store(&args, ui),
         Command::Echo(args) => echo::echo(&args),
+        Command::Approved(args) => approved::approved(&args),
     }
 }
 

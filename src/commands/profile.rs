@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use super::{Workplace, here, own_paths, print, print_exact, profile_switch};
+use super::{Workplace, here, own_paths, print, print_exact};
 use crate::cli::{ProfileAction, ProfileArgs};
 use crate::config::{Setting, Source};
+use crate::config_edit;
 use crate::context::figures;
 use crate::error::{ExitKind, Failure};
 use crate::paths::create_private_dir;
@@ -68,7 +69,7 @@ fn say_state(size: u64, on: &Setting<bool>, ui: Ui) {
 fn switch(config: &Path, on: bool, ui: Ui) -> Result<(), Failure> {
     // A file that is wrong now is said with its line before anything is written.
     Workplace::open()?;
-    profile_switch::set(config, on)?;
+    config_edit::set(config, &[("profile", on.into())])?;
     let now = Workplace::open()?.config.profile;
     ui.status(match on {
         true => "the profile goes along from the next session on",

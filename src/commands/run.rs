@@ -44,7 +44,7 @@ pub(super) fn run(args: RunArgs, ui: Ui) -> Result<ExitCode, Failure> {
 }
 
 impl Start {
-    fn one_shot(&self, id: SessionId, plan: &LaunchPlan) -> Result<ExitCode, Failure> {
+    pub(super) fn one_shot(&self, id: SessionId, plan: &LaunchPlan) -> Result<ExitCode, Failure> {
         // The fork comes before the first thread: the store and the loop start some.
         let mut watcher = Watcher::start().ok();
         let folder = self.run_folder(id, plan)?;

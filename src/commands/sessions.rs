@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
-use super::{here, own_paths, print, print_json, table};
+use super::{here, ids, own_paths, print, print_json, table};
 use crate::cli::{SessionsAction, SessionsArgs};
 use crate::context::figures;
 use crate::error::Failure;
@@ -17,8 +17,6 @@ use crate::ui::{Ui, one_line, printable_lines};
 
 /// Columns of the first words in a list.
 const FIRST_WORDS: usize = 60;
-/// Digits of an id that say its millisecond; the least that a list shows.
-const SHORTEST_ID: usize = 13;
 /// How many sessions are listed unless told.
 const LISTED: usize = 20;
 
@@ -32,7 +30,9 @@ pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> 
             let (project, unknown) = project_id(&paths, project, ui);
             let rows = match Store::open_reading(&paths) {
                 Err(StoreError::Missing { .. }) => Vec::new(),
-                store => store?.sessions(&SessionFilter { project, engine, limit })?,
+                store => {
+                    store?.sessions(&SessionFilter { project, engine, limit, before: None })?
+                }
             };
             match unknown {
                 // A project that was removed still has sessions.
@@ -75,7 +75,7 @@ fn ls_rows(sessions: &[SessionRow], as_json: bool, ui: Ui) -> Result<ExitCode, F
         ui.status("no sessions");
         return Ok(ExitCode::SUCCESS);
     }
-    let digits = unique_length(sessions);
+    let digits = ids::unique_length(sessions.iter().map(|row| row.id.to_string()));
     let headings = ["ID", "WHEN", "ENGINE", "PROJECT", "OUTCOME", "TYPED"];
     let mut rows = vec![headings.map(str::to_owned).to_vec()];
     rows.extend(sessions.iter().map(|row| {
@@ -89,15 +89,6 @@ fn ls_rows(sessions: &[SessionRow], as_json: bool, ui: Ui) -> Result<ExitCode, F
         ]
     }));
     print(ui, &table::table(&rows, &[]))
-}
-
-/// How many characters of the ids tell the listed sessions apart.
-fn unique_length(sessions: &[SessionRow]) -> usize {
-    let mut ids: Vec<String> = sessions.iter().map(|row| row.id.to_string()).collect();
-    ids.sort();
-    let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    let needed = ids.windows(2).map(|pair| common(&pair[0], &pair[1]) + 1).max().unwrap_or(0);
-    needed.clamp(SHORTEST_ID, 36)
 }
 
 fn first_words(text: &str) -> String {
@@ -118,7 +109,7 @@ fn outcome(row: &SessionRow) -> String {
 }
 
 /// A moment as the person's clock showed it.
-fn local_time(ms: UnixMs) -> String {
+pub(super) fn local_time(ms: UnixMs) -> String {
     match jiff::Timestamp::from_millisecond(ms) {
         Ok(moment) => {
             let local = moment.to_zoned_datetime(jiff::tz::TimeZone::system());

@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::gather::{
-    Resumed, attach_paths, check_secrets, current_dir, keep_prompt, look_up, read_prompt,
+    LookedUp, Resumed, attach_paths, check_secrets, current_dir, keep_prompt, look_up, read_prompt,
     snapshot_request, switches, unknown_engine, warn_untried, working_dir,
 };
 use super::here::reconcile;
@@ -18,6 +18,7 @@ use crate::context::{DisplayText, FirstMessage, Reading, SnapshotRequest, folder
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
 use crate::error::{ExitKind, Failure};
+use crate::launch::below::SESSION_VARIABLE;
 use crate::launch::plan::{LaunchPlan, PlanError};
 use crate::launch::request::LaunchRequest;
 use crate::launch::run_folder::RunFolder;
@@ -42,6 +43,8 @@ pub(super) struct Start {
     pub(super) env: BTreeMap<String, OsString>,
     pub(super) resume: Option<Resumed>,
     pub(super) chip: bool,
+    /// Actions that wait for the person.
+    pub(super) approvals: usize,
     pub(super) mode: LaunchMode,
 }
 
@@ -75,7 +78,7 @@ impl Start {
         warn_untried(ui, spec, version.as_deref());
 
         let here = current_dir();
-        let (resolution, resume) = look_up(&args, &paths, &here)?;
+        let LookedUp { resolution, resume, approvals } = look_up(&args, &paths, &here)?;
         if let Some(Resumed { row, .. }) = resume.as_ref().filter(|r| r.row.engine != wanted) {
             let message = format!("session {} is one of {}, not of {wanted}", row.id, row.engine);
             let failure = Failure::new(ExitKind::Usage, message)
@@ -136,6 +139,7 @@ impl Start {
             env,
             resume,
             chip: config.chip.value,
+            approvals,
             mode,
         })
     }
@@ -183,6 +187,8 @@ impl Start {
             };
             keep_prompt(Failure::new(kind, error.to_string()), self.first.display(), &self.paths)
         })?;
+        // By it a command below the engine knows that no person has typed it.
+        plan.env.push((SESSION_VARIABLE.into(), id.to_string().into()));
         if let Some(path) = self.env.get("PATH") {
             plan.env.push(("PATH".into(), path.clone()));
         }
@@ -247,7 +253,7 @@ impl Start {
             for warning in &self.first.auto().report().warnings {
                 self.ui.warning(warning);
             }
-            let chip = self.first.auto().report().chip(0);
+            let chip = self.first.auto().report().chip(self.approvals);
             if self.chip && !chip.is_empty() {
                 self.ui.status(&chip);
             }

@@ -2,7 +2,9 @@
 //! session with its gate, the receipt.
 
 mod answer_writer;
+pub mod below;
 mod describe;
+pub mod detached;
 pub mod editor_socket;
 pub mod gate;
 mod keeper;

@@ -161,6 +161,8 @@ pub struct Addition<'a> {
     pub replace: bool,
     /// The SHA-256, hex, that its bytes must have.
     pub expected_hash: Option<&'a str>,
+    /// The name of the copy until it is whole: a hidden one that nothing has. `None`: a random one.
+    pub draft: Option<&'a OsStr>,
 }
 
 /// A file that was added.
@@ -213,13 +215,32 @@ pub struct DocFile {
 
 /// Looks at a doc, in the bucket that is named or in the one that has it.
 pub fn look_at(root: &Path, name: &OsStr, bucket: Option<Bucket>) -> Result<DocFile, DocsError> {
-    let doc = locate(root, name, bucket)?;
+    seen(root, locate(root, name, bucket)?)
+}
+
+/// The same for the doc of exactly this name in exactly this bucket.
+pub fn exactly(root: &Path, name: &OsStr, bucket: Bucket) -> Result<DocFile, DocsError> {
+    seen(root, locate_exactly(root, name, bucket)?)
+}
+
+/// The bytes of the doc of exactly this name in exactly this bucket, at most `limit` of them.
+pub fn bytes_of(
+    root: &Path,
+    name: &OsStr,
+    bucket: Bucket,
+    limit: u64,
+) -> Result<Vec<u8>, DocsError> {
+    let doc = locate_exactly(root, name, bucket)?;
+    let bytes = doc.dir.read(&doc.entry.name, limit);
+    bytes.map_err(|error| DocsError::Io { path: doc.path(root), error })
+}
+
+fn seen(root: &Path, doc: Located) -> Result<DocFile, DocsError> {
     let hash = match doc.entry.kind {
-        EntryKind::File => Some(
-            doc.dir
-                .hash(&doc.entry.name)
-                .map_err(|error| DocsError::Io { path: doc.path(root), error })?,
-        ),
+        EntryKind::File => {
+            let hash = doc.dir.hash(&doc.entry.name);
+            Some(hash.map_err(|error| DocsError::Io { path: doc.path(root), error })?)
+        }
         EntryKind::Link | EntryKind::Folder | EntryKind::Other => None,
     };
     Ok(DocFile { bucket: doc.bucket, name: doc.entry.name, hash, size: doc.entry.size })
@@ -248,7 +269,7 @@ pub fn add(
     is_text: impl Fn(&OsStr) -> bool,
     now: UnixMs,
 ) -> Result<Added, DocsError> {
-    let Addition { source, name, bucket, replace, expected_hash } = addition;
+    let Addition { source, name, bucket, replace, expected_hash, draft } = addition;
     checked_name(name, is_text)?;
     let (label, path) = (shown(name), bucket.folder(root).join(name));
     let io = |error: io::Error| match error.kind() {
@@ -262,16 +283,48 @@ pub fn add(
         Some(_) => return Err(DocsError::Exists { name: label }),
     }
     let accept = |hash: &str| expected_hash.is_none_or(|expected| expected == hash);
-    let Some(written) = dir.write(name, source, replace, accept).map_err(io)? else {
+    let Some(written) = dir.write(name, source, replace, accept, draft).map_err(io)? else {
         return Err(DocsError::SourceChanged { name: label });
     };
     if bucket == Bucket::Always && !written.replaced {
-        change(store, root, now, |docs| {
-            docs.flags.retain(|flag| OsStr::new(&flag.name) != name);
-            Ok(())
-        })?;
+        forget_flag(store, root, name, now)?;
     }
     Ok(Added { path, hash: written.hash, size: written.size, replaced: written.replaced })
+}
+
+/// Removes what a copy that was never finished has left under this name; nothing is no error.
+pub fn drop_draft(root: &Path, bucket: Bucket, draft: &OsStr) -> Result<(), DocsError> {
+    match DocsDir::open(root, bucket).and_then(|dir| dir.remove(draft)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(in_folder(root, bucket, error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Takes the flag away that a doc of this name once had: a new doc is no instruction.
+pub fn forget_flag(store: &Store, root: &Path, name: &OsStr, now: UnixMs) -> Result<(), DocsError> {
+    change(store, root, now, |docs| {
+        docs.flags.retain(|flag| OsStr::new(&flag.name) != name);
+        Ok(())
+    })
+}
+
+/// Takes flag and place in the order away from a doc that is gone.
+pub fn forget(store: &Store, root: &Path, name: &OsStr, now: UnixMs) -> Result<(), DocsError> {
+    let mut names = match DocsDir::open(root, Bucket::Always).and_then(|dir| dir.entries()) {
+        Ok(entries) => entries.into_iter().map(|entry| entry.name).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(in_folder(root, Bucket::Always, error)),
+    };
+    let gone = names.len();
+    names.push(name.to_owned());
+    let is_it = |stored: &str| find(OsStr::new(stored), &names) == Found::One(gone);
+    change(store, root, now, |docs| {
+        docs.flags.retain(|flag| !is_it(&flag.name));
+        docs.order.retain(|listed| !is_it(listed));
+        Ok(())
+    })
 }
 
 /// Deletes a doc, with its flag and its place in the order. Gives its bucket and its name on disk.
@@ -283,15 +336,31 @@ pub fn remove(
     now: UnixMs,
 ) -> Result<(Bucket, OsString), DocsError> {
     let doc = locate(root, name, bucket)?;
+    remove_located(store, root, &doc, now)?;
+    Ok((doc.bucket, doc.entry.name))
+}
+
+/// The same for the doc of exactly this name in exactly this bucket.
+pub fn remove_exactly(
+    store: &Store,
+    root: &Path,
+    name: &OsStr,
+    bucket: Bucket,
+    now: UnixMs,
+) -> Result<(), DocsError> {
+    remove_located(store, root, &locate_exactly(root, name, bucket)?, now)
+}
+
+fn remove_located(store: &Store, root: &Path, doc: &Located, now: UnixMs) -> Result<(), DocsError> {
     change(store, root, now, |docs| {
         if doc.bucket == Bucket::Always {
             docs.flags.retain(|flag| !doc.has_name(&flag.name));
             docs.order.retain(|listed| !doc.has_name(listed));
         }
         let removed = doc.dir.remove(&doc.entry.name);
+        crate::failpoint::reach("landed");
         removed.map_err(|error| DocsError::Io { path: doc.path(root), error })
-    })?;
-    Ok((doc.bucket, doc.entry.name))
+    })
 }
 
 /// Renames a doc within its bucket; flag and place in the order go along (S35).
@@ -455,6 +524,24 @@ pub fn reconcile_flags(
     Ok(result)
 }
 
+/// The regular files of a bucket with their sizes, by bytes of their names; none where the folder is
+/// not there or is a link.
+///
+/// # Errors
+/// A folder that can't be read.
+pub fn files(root: &Path, bucket: Bucket) -> io::Result<Vec<(OsString, u64)>> {
+    let dir = match DocsDir::open(root, bucket) {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(Vec::new());
+        }
+        dir => dir?,
+    };
+    let files = dir.entries()?.into_iter().filter(|entry| entry.kind == EntryKind::File);
+    Ok(files.map(|entry| (entry.name, entry.size)).collect())
+}
+
 fn change<T>(
     store: &Store,
     root: &Path,
@@ -525,6 +612,20 @@ fn locate(root: &Path, name: &OsStr, bucket: Option<Bucket>) -> Result<Located, 
         }),
         (None, _) => Err(DocsError::NotFound { name: shown(name), near }),
     }
+}
+
+/// The doc of exactly this name: no other form of it, no other case, no other bucket.
+fn locate_exactly(root: &Path, name: &OsStr, bucket: Bucket) -> Result<Located, DocsError> {
+    let not_found = || DocsError::NotFound { name: shown(name), near: Vec::new() };
+    let dir = match DocsDir::open(root, bucket) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(not_found()),
+        dir => dir.map_err(|error| in_folder(root, bucket, error))?,
+    };
+    let entries = dir.entries().map_err(|error| in_folder(root, bucket, error))?;
+    let entry = entries.iter().find(|e| e.name == name && e.kind != EntryKind::Folder);
+    let entry = entry.ok_or_else(not_found)?.clone();
+    let names = entries.into_iter().map(|entry| entry.name).collect();
+    Ok(Located { dir, bucket, entry, names })
 }
 
 fn pick<'a>(name: &OsStr, entries: &'a [Entry]) -> Result<&'a Entry, DocsError> {

@@ -13,6 +13,7 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, linkat, unlinkat};
 use sha2::{Digest, Sha256};
 
+use crate::failpoint;
 use crate::project::docs::Bucket;
 use crate::project::flags::{Entry, EntryKind};
 use crate::session::hex;
@@ -111,30 +112,46 @@ impl DocsDir {
 
     /// SHA-256 of a file, hex.
     pub(super) fn hash(&self, name: &OsStr) -> io::Result<String> {
+        Ok(copy_hashed(self.open_file(name)?, io::sink())?.0)
+    }
+
+    /// The first `limit` bytes of a file.
+    pub(super) fn read(&self, name: &OsStr, limit: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open_file(name)?.take(limit).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn open_file(&self, name: &OsStr) -> io::Result<File> {
         // Not blocking: the entry may have become a pipe since it was listed.
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         let file = File::from(openat(&self.folder, name, flags, Mode::empty())?);
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("not a regular file"));
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::Error::other("not a regular file")),
         }
-        Ok(copy_hashed(file, io::sink())?.0)
     }
 
-    /// Writes `source` to `name`. `accept` sees the hash before anything has that name.
+    /// Writes `source` to `name`, by way of `draft`. `accept` sees the hash before anything has that
+    /// name.
     pub(super) fn write(
         &self,
         name: &OsStr,
         source: &mut dyn Read,
         replace: bool,
         accept: impl FnOnce(&str) -> bool,
+        draft: Option<&OsStr>,
     ) -> io::Result<Option<Written>> {
-        let draft = OsString::from(format!(".omni-run-{}.draft", uuid::Uuid::new_v4().simple()));
+        let random = || format!(".omni-run-{}.draft", uuid::Uuid::new_v4().simple()).into();
+        let draft: OsString = draft.map_or_else(random, OsStr::to_owned);
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
         let mode = Mode::from_bits_truncate(0o666);
         let mut file = File::from(openat(&self.folder, draft.as_os_str(), flags, mode)?);
+        failpoint::reach("draft");
         let fill = || -> io::Result<Option<Written>> {
             let (hash, size) = copy_hashed(source, &mut file)?;
             file.sync_all()?;
+            failpoint::reach("copied");
             if !accept(&hash) {
                 return Ok(None);
             }
@@ -144,6 +161,7 @@ impl DocsDir {
             } else {
                 self.move_to_new(&draft, name)?;
             }
+            failpoint::reach("landed");
             Ok(Some(Written { hash, size, replaced }))
         };
         let written = fill();
@@ -173,6 +191,7 @@ impl DocsDir {
     fn move_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match linkat(&self.folder, from, &self.folder, to, AtFlags::empty()) {
             Ok(()) => {
+                failpoint::reach("linked");
                 unlinkat(&self.folder, from, UnlinkatFlags::NoRemoveDir)?;
                 return Ok(());
             }

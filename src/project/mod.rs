@@ -13,7 +13,7 @@ pub mod resolve;
 pub use docs::{Bucket, DocsError};
 pub(crate) use docs_dir::copy_hashed;
 pub use registry::{Project, RegistryError};
-pub use resolve::{Ask, Resolution, Resolved, resolve};
+pub use resolve::{Ask, Resolution, Resolved, registered, resolve};
 
 #[cfg(test)]
 mod tests;

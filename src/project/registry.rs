@@ -185,7 +185,7 @@ pub fn remove(store: &Store, id: &str) -> Result<Project, RegistryError> {
     })?
 }
 
-/// Gives a project another id; its sessions go along.
+/// Gives a project another id; its sessions and what waits for approval go along.
 pub fn rename(store: &Store, from: &str, to: &str, now: UnixMs) -> Result<Project, RegistryError> {
     let to = checked_id(to)?;
     store.write(|c| {
@@ -201,6 +201,8 @@ pub fn rename(store: &Store, from: &str, to: &str, now: UnixMs) -> Result<Projec
         let sql = "UPDATE projects SET id = ?2, updated_at = ?3 WHERE id = ?1";
         c.execute(sql, params![from, to, now])?;
         c.execute("UPDATE sessions SET project_id = ?2 WHERE project_id = ?1", [from, &to])?;
+        let sql = "UPDATE cli_pending_actions SET project_id = ?2 WHERE project_id = ?1";
+        c.execute(sql, [from, &to])?;
         Ok(Ok(Project { id: Some(to), ..project }))
     })?
 }

@@ -154,7 +154,8 @@ impl Registry<'_> {
     }
 }
 
-fn registered(project: Project) -> Resolved {
+/// The project of a row.
+pub fn registered(project: Project) -> Resolved {
     Resolved {
         id: project.id,
         root: Some(project.folder),

@@ -118,6 +118,11 @@ fn file_name(key: &str) -> String {
     format!("{readable}-{}.lock", &hash[..16])
 }
 
+/// SHA-256, hex.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
 /// Lower case hex.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -28,10 +28,10 @@ pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use signal::ignore_file_size_signal;
 pub use store::Store;
 
-pub(crate) use lock::hex;
+pub(crate) use lock::{hex, sha256};
 pub(crate) use path_text::{path_from_sql, path_to_sql};
 pub(crate) use record::words;
-pub(crate) use rows::{json, word};
+pub(crate) use rows::{hyphenated, json, word};
 
 #[cfg(test)]
 mod tests;

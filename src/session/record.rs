@@ -233,4 +233,6 @@ pub struct SessionFilter {
     pub engine: Option<String>,
     /// At most so many.
     pub limit: Option<u32>,
+    /// Only those after this one in the list: the next page.
+    pub before: Option<SessionId>,
 }

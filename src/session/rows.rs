@@ -44,14 +44,14 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM sessions
              WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR engine = ?2)
+               AND (?4 IS NULL OR (started_at, id) <
+                      (SELECT started_at, id FROM sessions WHERE id = ?4))
              ORDER BY started_at DESC, id DESC LIMIT ?3"
         );
         let limit = filter.limit.map_or(-1, i64::from);
-        self.read(|c| {
-            c.prepare(&sql)?
-                .query_map(params![filter.project, filter.engine, limit], session_from_row)?
-                .collect()
-        })
+        let before = filter.before.map(|id| id.to_string());
+        let values = params![filter.project, filter.engine, limit, before];
+        self.read(|c| c.prepare(&sql)?.query_map(values, session_from_row)?.collect())
     }
 
     /// The session whose id begins with `prefix`, with or without hyphens.
@@ -236,7 +236,7 @@ pub(crate) fn json<T: serde::de::DeserializeOwned>(
 }
 
 /// A prefix of a UUID as it is stored: lower case, hyphens where they belong. `None`: can't be one.
-fn hyphenated(prefix: &str) -> Option<String> {
+pub(crate) fn hyphenated(prefix: &str) -> Option<String> {
     let digits: Vec<char> = prefix.chars().filter(|c| *c != '-').collect();
     if digits.is_empty() || digits.len() > 32 || !digits.iter().all(char::is_ascii_hexdigit) {
         return None;

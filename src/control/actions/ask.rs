@@ -4,12 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::control::actions::error::ActionError;
 use crate::control::actions::settings::SettingsChange;
 use crate::project::Bucket;
-use crate::session::hex;
+use crate::session::sha256;
 
 /// One request.
 #[derive(Debug, Clone)]
@@ -120,7 +119,7 @@ impl Ask {
         let route = self.idempotency.as_ref().map_or("", |idempotency| &idempotency.route);
         let project = self.project.as_ref().map_or("", |project| &project.id);
         let whole = serde_json::json!([route, project, self.wish]);
-        hex(&Sha256::digest(whole.to_string().as_bytes()))
+        sha256(whole.to_string().as_bytes())
     }
 }
 

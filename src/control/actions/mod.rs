@@ -8,10 +8,18 @@
 //!
 //! How a request comes in (HTTP) and how a person is asked (terminal, page) is not here.
 
+mod apply_docs;
+mod apply_launch;
+mod apply_settings;
 pub mod ask;
+mod claim;
+mod decide;
 mod enqueue;
 mod error;
+mod handover;
+mod lock;
 pub mod payload;
+mod preview;
 mod queue;
 mod quota;
 mod rows;
@@ -19,11 +27,15 @@ pub mod settings;
 mod source;
 mod types;
 
+pub use apply_launch::SUBCOMMAND as APPROVED_SUBCOMMAND;
 pub use ask::{Ask, Idempotency, IdempotencyKey, ProjectRef, Wish};
+pub use decide::Decided;
 pub use enqueue::Enqueued;
 pub use error::ActionError;
+pub use handover::Handover;
 pub use payload::Payload;
-pub use queue::{Filter, Queue};
+pub use preview::{Content, Preview, Replaced, SettingNow};
+pub use queue::{Filter, Queue, waiting};
 pub use quota::{ALWAYS_LIMIT, FILE_LIMIT};
 pub use settings::SettingsChange;
 pub use types::{Action, ActionId, ActionKind, Outcome, OutcomeCode, Status};

@@ -7,8 +7,9 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::control::actions::ask::Idempotency;
+use crate::control::actions::claim::Claim;
 use crate::control::actions::payload::Payload;
-use crate::control::actions::types::{Action, ActionId, ActionKind, Outcome, Status};
+use crate::control::actions::types::{Action, ActionId, ActionKind, Outcome, OutcomeCode, Status};
 use crate::session::{UnixMs, path_from_sql, path_to_sql, word};
 
 /// The columns of [`from_row`], in its order.
@@ -49,6 +50,19 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Action> {
 pub(super) fn get(c: &Connection, id: ActionId) -> rusqlite::Result<Option<Action>> {
     let sql = format!("SELECT {COLUMNS} FROM cli_pending_actions WHERE id = ?1");
     c.query_row(&sql, [id.to_string()], from_row).optional()
+}
+
+/// How many ids an ambiguous prefix names.
+const AMBIGUOUS_SHOWN: i64 = 10;
+
+/// The newest actions whose id begins so.
+pub(super) fn by_prefix(c: &Connection, from: &str) -> rusqlite::Result<Vec<Action>> {
+    // `g` follows every hex digit and the hyphen.
+    let sql = format!(
+        "SELECT {COLUMNS} FROM cli_pending_actions WHERE id >= ?1 AND id < ?1 || 'g'
+         ORDER BY id DESC LIMIT ?2"
+    );
+    c.prepare(&sql)?.query_map(params![from, AMBIGUOUS_SHOWN], from_row)?.collect()
 }
 
 /// The action that a key belongs to, with the fingerprint of its request.
@@ -98,6 +112,109 @@ pub(super) fn waiting(c: &Connection, now: UnixMs) -> rusqlite::Result<u32> {
     let sql =
         "SELECT count(*) FROM cli_pending_actions WHERE status = 'pending' AND expires_at > ?1";
     c.query_row(sql, [now], |row| row.get(0))
+}
+
+/// What a look has to do.
+pub(super) struct Due {
+    /// Some have waited too long.
+    pub(super) expired: bool,
+    /// Being applied, or left in the middle.
+    pub(super) applying: Vec<ActionId>,
+}
+
+/// Looks for what a look has to do.
+pub(super) fn due(c: &Connection, now: UnixMs) -> rusqlite::Result<Due> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM cli_pending_actions
+                              WHERE status = 'pending' AND expires_at <= ?1)";
+    let expired = c.query_row(sql, [now], |row| row.get(0))?;
+    let mut statement =
+        c.prepare("SELECT id FROM cli_pending_actions WHERE status = 'applying' ORDER BY id")?;
+    let ids = statement.query_map([], |row| word(row, 0, |id| id.parse().ok()))?;
+    Ok(Due { expired, applying: ids.collect::<Result<_, _>>()? })
+}
+
+/// Ends what nobody decided in time.
+pub(super) fn expire(c: &Connection, now: UnixMs) -> rusqlite::Result<()> {
+    let outcome = Outcome::new(OutcomeCode::Expired, "nobody decided in time");
+    let sql = "UPDATE cli_pending_actions SET status = 'expired', outcome = ?2
+               WHERE status = 'pending' AND expires_at <= ?1";
+    c.execute(sql, params![now, json(&outcome)?]).map(drop)
+}
+
+/// Marks an action as being applied. `false`: it does not wait any more.
+pub(super) fn claim(
+    c: &Connection,
+    id: ActionId,
+    by: &str,
+    now: UnixMs,
+    claim: &Claim,
+) -> rusqlite::Result<bool> {
+    let sql = "UPDATE cli_pending_actions
+               SET status = 'applying', decided_by = ?2, decided_at = ?3, claim_json = ?4
+               WHERE id = ?1 AND status = 'pending' AND expires_at > ?3";
+    Ok(c.execute(sql, params![id.to_string(), by, now, json(claim)?])? == 1)
+}
+
+/// The claim on an action; `None` where there is none that can be read.
+pub(super) fn claim_of(c: &Connection, id: ActionId) -> rusqlite::Result<Option<Claim>> {
+    let sql = "SELECT claim_json FROM cli_pending_actions WHERE id = ?1";
+    let text: Option<String> =
+        c.query_row(sql, [id.to_string()], |row| row.get(0)).optional()?.flatten();
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// Marks an action that was being applied with what came of it.
+pub(super) fn finish(
+    c: &Connection,
+    id: ActionId,
+    status: Status,
+    outcome: &Outcome,
+    now: UnixMs,
+) -> rusqlite::Result<bool> {
+    let sql = "UPDATE cli_pending_actions SET status = ?2, outcome = ?3, applied_at = ?4
+               WHERE id = ?1 AND status = 'applying'";
+    Ok(c.execute(sql, params![id.to_string(), status.as_str(), json(outcome)?, now])? == 1)
+}
+
+/// The same by the process that has the token of the claim.
+pub(super) fn finish_by(
+    c: &Connection,
+    id: ActionId,
+    token: &str,
+    status: Status,
+    outcome: &Outcome,
+    now: UnixMs,
+) -> rusqlite::Result<bool> {
+    match claim_of(c, id)? {
+        Some(claim) if claim.token == token => finish(c, id, status, outcome, now),
+        Some(_) | None => Ok(false),
+    }
+}
+
+/// Marks a waiting action as rejected. `false`: it does not wait any more.
+pub(super) fn reject(
+    c: &Connection,
+    id: ActionId,
+    by: &str,
+    now: UnixMs,
+    outcome: &Outcome,
+) -> rusqlite::Result<bool> {
+    let sql = "UPDATE cli_pending_actions
+               SET status = 'rejected', decided_by = ?2, decided_at = ?3, outcome = ?4
+               WHERE id = ?1 AND status = 'pending'";
+    Ok(c.execute(sql, params![id.to_string(), by, now, json(outcome)?])? == 1)
+}
+
+/// Changes what came of an action that is decided already: the end of a session that it started.
+pub(super) fn amend(
+    c: &Connection,
+    id: ActionId,
+    status: Status,
+    outcome: &Outcome,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE cli_pending_actions SET status = ?2, outcome = ?3
+               WHERE id = ?1 AND status = 'applied'";
+    c.execute(sql, params![id.to_string(), status.as_str(), json(outcome)?]).map(drop)
 }
 
 /// A value for a column of JSON.

@@ -1,0 +1,172 @@
+//! What changed in the store since the last look, as server-sent events. Looks at the database itself
+//! only when SQLite says that another connection has written to it.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+
+use axum::body::Bytes;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::paths::Paths;
+use crate::session::{Store, StoreError};
+
+/// The statuses of actions: all that are open, and the newest of the others.
+const ACTIONS: &str = "SELECT id, kind, project_id, status FROM cli_pending_actions
+    WHERE status IN ('pending', 'applying')
+       OR id IN (SELECT id FROM cli_pending_actions ORDER BY id DESC LIMIT 200)";
+
+/// The statuses of sessions: all that run, and the newest of the others.
+const SESSIONS: &str = "SELECT id, engine, project_id, outcome FROM sessions
+    WHERE outcome = 'running'
+       OR id IN (SELECT id FROM sessions ORDER BY id DESC LIMIT 200)";
+
+/// The store between two looks.
+#[derive(Debug)]
+pub(super) struct Source {
+    paths: Paths,
+    open: Option<Open>,
+    known: State,
+    /// There was a look before: what is new now is news.
+    looked: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    store: Store,
+    inode: u64,
+    version: Option<i64>,
+}
+
+/// By id: what an event says.
+#[derive(Debug, Default, PartialEq)]
+struct State {
+    actions: BTreeMap<String, Value>,
+    sessions: BTreeMap<String, Value>,
+}
+
+impl Source {
+    /// Before the first look.
+    pub(super) fn new(paths: &Paths) -> Source {
+        Source { paths: paths.clone(), open: None, known: State::default(), looked: false }
+    }
+
+    /// The first event of a listener.
+    pub(super) fn ready(&self) -> Bytes {
+        let pending = self.known.actions.values().filter(|action| action["status"] == "pending");
+        event("ready", &json!({ "pending": pending.count() }))
+    }
+
+    /// What changed since the last look. A store that can't be read now is looked at next time.
+    pub(super) fn changes(&mut self) -> Vec<Bytes> {
+        let state = match self.look() {
+            Ok(Some(state)) => state,
+            Ok(None) => return Vec::new(),
+            Err(error) => {
+                tracing::warn!(%error, "events");
+                self.open = None;
+                return Vec::new();
+            }
+        };
+        let mut events = Vec::new();
+        if self.looked {
+            let news = |name, old: &BTreeMap<String, Value>, new: &BTreeMap<String, Value>| {
+                let changed = new.iter().filter(|(id, value)| old.get(*id) != Some(value));
+                changed.map(|(_, value)| event(name, value)).collect::<Vec<_>>()
+            };
+            events.extend(news("action", &self.known.actions, &state.actions));
+            events.extend(news("session", &self.known.sessions, &state.sessions));
+        }
+        (self.known, self.looked) = (state, true);
+        events
+    }
+
+    /// The state, where it may have changed.
+    fn look(&mut self) -> Result<Option<State>, StoreError> {
+        // Another file of this name is another database.
+        let inode = std::fs::metadata(self.paths.database()).map(|about| about.ino()).ok();
+        if self.open.as_ref().map(|open| open.inode) != inode {
+            self.open = None;
+        }
+        if self.open.is_none() {
+            self.open = match (Store::open_reading(&self.paths), inode) {
+                (Ok(store), Some(inode)) => Some(Open { store, inode, version: None }),
+                (Ok(_), None) | (Err(StoreError::Missing { .. }), _) => None,
+                (Err(error), _) => return Err(error),
+            };
+        }
+        let Some(open) = &mut self.open else {
+            // No store: nothing in it, which is a state too.
+            return Ok((!self.looked).then(State::default));
+        };
+        let pragma = |c: &Connection| c.query_row("PRAGMA data_version", [], |row| row.get(0));
+        let version = open.store.read(pragma)?;
+        if open.version == Some(version) {
+            return Ok(None);
+        }
+        let state = open.store.read(|c| {
+            Ok(State { actions: rows(c, ACTIONS, "kind")?, sessions: rows(c, SESSIONS, "engine")? })
+        })?;
+        open.version = Some(version);
+        Ok(Some(state))
+    }
+}
+
+fn rows(c: &Connection, sql: &str, second: &str) -> rusqlite::Result<BTreeMap<String, Value>> {
+    let mut statement = c.prepare(sql)?;
+    let rows = statement.query_map([], |row| {
+        let id: String = row.get(0)?;
+        let (word, project): (String, Option<String>) = (row.get(1)?, row.get(2)?);
+        let status: String = row.get(3)?;
+        let value = json!({ "id": id, second: word, "project": project, "status": status });
+        Ok((id, value))
+    })?;
+    rows.collect()
+}
+
+/// One event. JSON has no line break, so it is one line of data.
+fn event(name: &str, data: &Value) -> Bytes {
+    Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(events: &[Bytes]) -> Vec<String> {
+        events.iter().map(|event| String::from_utf8_lossy(event).into_owned()).collect()
+    }
+
+    #[test]
+    fn news_are_what_others_wrote_since_the_last_look() {
+        let dir = tempfile::tempdir().expect("dir");
+        let data = dir.path().to_owned();
+        let paths = Paths { config: data.clone(), runs: data.clone(), data, home: None };
+        let mut source = Source::new(&paths);
+        assert!(source.changes().is_empty(), "no store");
+        assert_eq!(texts(&[source.ready()]), ["event: ready\ndata: {\"pending\":0}\n\n"]);
+
+        let insert = |id: &str| {
+            let sql = "INSERT INTO cli_pending_actions
+                (id, kind, payload_json, asked_by, asked_at, expires_at)
+                VALUES (?1, 'launch', '{}', 'test', 0, 0)";
+            let store = Store::open(&paths).expect("store");
+            store.write(|c| c.execute(sql, [id])).expect("row");
+        };
+        insert("a");
+        let expected = r#"{"id":"a","kind":"launch","project":null,"status":"pending"}"#;
+        assert_eq!(texts(&source.changes()), [format!("event: action\ndata: {expected}\n\n")]);
+        assert!(source.changes().is_empty(), "nothing new");
+        insert("b");
+        assert_eq!(source.changes().len(), 1, "only the new one");
+
+        let mut late = Source::new(&paths);
+        assert!(late.changes().is_empty(), "what was there before is no news");
+        assert!(texts(&[late.ready()])[0].contains("\"pending\":2"));
+
+        std::fs::remove_file(paths.database()).expect("remove");
+        assert!(source.changes().is_empty());
+        insert("c");
+        assert_eq!(source.changes().len(), 1, "another file, another database");
+    }
+}

@@ -1,0 +1,140 @@
+//! `GET /events`: what changes in the store, whoever changes it: an approval may come from the
+//! terminal, an end from an engine's own process. While somebody listens, one thread asks SQLite
+//! every 200 ms whether the database has changed (`PRAGMA data_version`, a look at shared memory) and
+//! only then reads it. Nobody listens: no thread, no timer.
+//!
+//! Events say that something changed and its new status, no text of a session. `ready` comes first;
+//! who reads the lists after it misses nothing. A listener that falls behind loses its stream and,
+//! by connecting again, gets a new `ready`.
+
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, header::CONTENT_TYPE};
+use axum::response::Response;
+use hyper::body::Frame;
+use tokio::sync::mpsc;
+
+use super::changes::Source;
+use super::error::{ApiError, ErrorCode};
+use super::limits;
+use crate::paths::Paths;
+
+/// All who listen.
+#[derive(Debug)]
+pub struct Hub {
+    paths: Paths,
+    listeners: Mutex<Listeners>,
+    /// Somebody came, or the server ends.
+    woken: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Listeners {
+    all: Vec<Listener>,
+    /// The thread is there.
+    watched: bool,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Listener {
+    events: mpsc::Sender<Bytes>,
+    /// Has got its `ready`.
+    greeted: bool,
+}
+
+impl Hub {
+    /// Nobody listens yet.
+    pub fn new(paths: Paths) -> Arc<Hub> {
+        Arc::new(Hub { paths, listeners: Mutex::default(), woken: Condvar::new() })
+    }
+
+    /// A stream for one more listener.
+    pub(super) fn subscribe(hub: &Arc<Hub>) -> Result<Response, ApiError> {
+        let (events, stream) = mpsc::channel(limits::EVENT_BACKLOG);
+        let mut listeners = hub.lock();
+        listeners.all.retain(|listener| !listener.events.is_closed());
+        if listeners.all.len() >= limits::STREAMS || listeners.closed {
+            let text = "as many streams as there may be are open";
+            return Err(ApiError::new(ErrorCode::TooManyStreams, text));
+        }
+        listeners.all.push(Listener { events, greeted: false });
+        if !listeners.watched {
+            let hub = hub.clone();
+            let watch = std::thread::Builder::new().name("events".to_owned());
+            watch.spawn(move || hub.watch()).map_err(|error| {
+                tracing::error!(%error, "no thread for events");
+                ApiError::new(ErrorCode::Busy, "the system has no thread left for events")
+            })?;
+            listeners.watched = true;
+        }
+        drop(listeners);
+        hub.woken.notify_all();
+        let mut response = Response::new(Body::new(Stream(stream)));
+        let kind = HeaderValue::from_static("text/event-stream");
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+        Ok(response)
+    }
+
+    /// Ends all streams, and takes no more.
+    pub fn close(&self) {
+        let mut listeners = self.lock();
+        listeners.closed = true;
+        listeners.all.clear();
+        drop(listeners);
+        self.woken.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Listeners> {
+        // A thread that died with the lock left a list of senders, which is always whole.
+        self.listeners.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The thread's life: as long as somebody listens.
+    fn watch(&self) {
+        let mut source = Source::new(&self.paths);
+        loop {
+            let events = source.changes();
+            let mut listeners = self.lock();
+            for listener in &mut listeners.all {
+                // Before its greeting a listener knows no state that could have changed.
+                let old = std::mem::replace(&mut listener.greeted, true);
+                let ready = (!old).then(|| source.ready());
+                let news = if old { &events[..] } else { &[] };
+                for event in ready.iter().chain(news) {
+                    if listener.events.try_send(event.clone()).is_err() {
+                        // Gone, or behind: its stream ends.
+                        listener.greeted = false;
+                        break;
+                    }
+                }
+            }
+            listeners.all.retain(|listener| listener.greeted && !listener.events.is_closed());
+            if listeners.all.is_empty() {
+                listeners.watched = false;
+                return;
+            }
+            let greeted = |l: &mut Listeners| !l.closed && l.all.iter().all(|l| l.greeted);
+            let wait = self.woken.wait_timeout_while(listeners, limits::EVENT_LOOK, greeted);
+            drop(wait);
+        }
+    }
+}
+
+/// The events of one listener, as a body.
+struct Stream(mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for Stream {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.0.poll_recv(cx).map(|event| event.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
