@@ -5,6 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use nix::unistd::{dup2_stdin, dup2_stdout, setsid};
 
@@ -20,13 +22,22 @@ pub struct Detached {
     pub word: File,
 }
 
-/// Leaves the terminal and takes the two files off the streams; both are `/dev/null` then.
+/// Makes the command lead a session of its own from its first moment: neither a Ctrl-C, nor the end
+/// of the terminal or of the process that starts it, is its end.
+pub fn leave_terminal(command: &mut Command) {
+    let leave = || setsid().map(drop).map_err(io::Error::from);
+    // SAFETY: between fork and exec only setsid is called, which is async-signal-safe.
+    #[expect(unsafe_code)]
+    unsafe {
+        command.pre_exec(leave);
+    }
+}
+
+/// Takes the two files off the streams; both are `/dev/null` then.
 ///
 /// # Errors
 /// When a stream can't be had or replaced.
 pub fn detach() -> io::Result<Detached> {
-    // Fails where this process leads a group: a person has started it in a shell.
-    let _ = setsid();
     let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
     // The copies are closed on exec, the streams would not be.
     let lock = File::from(io::stdin().as_fd().try_clone_to_owned()?);

@@ -3,6 +3,7 @@
 //! Nothing here is written into a project but by the docs commands, and then only below
 //! `.claude/docs`. What of the docs goes into a first message is `context`'s business.
 
+pub mod doc_files;
 pub mod docs;
 mod docs_dir;
 pub mod flags;

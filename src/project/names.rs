@@ -65,15 +65,18 @@ const ATTACHABLE: [&str; 9] = ["png", "jpg", "jpeg", "gif", "webp", "pdf", "docx
 pub fn check_new(name: &OsStr, is_text: impl Fn(&OsStr) -> bool) -> Result<(), String> {
     let bytes = name.as_bytes();
     let text = name.to_str().ok_or("the name is not UTF-8")?;
-    let stem = text.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let stem = text.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    // The raised digits count as well there.
+    let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '\u{b9}' | '\u{b2}' | '\u{b3}');
     let numbered = |prefix: &str| {
-        stem.strip_prefix(prefix)
-            .is_some_and(|n| n.len() == 1 && n.bytes().all(|b| b.is_ascii_digit()))
+        stem.strip_prefix(prefix).is_some_and(|n| n.chars().count() == 1 && n.chars().all(is_digit))
     };
     let reason = if text.is_empty() {
         "the name is empty"
     } else if text.contains(['/', '\\']) {
         "the name has a path separator"
+    } else if text.contains(':') {
+        "the name has a colon, which opens another file on some systems"
     } else if text.chars().any(crate::ui::is_unprintable) {
         "the name has a control character"
     } else if text.starts_with('.') {
@@ -143,6 +146,10 @@ mod tests {
             " a.md",
             "rag",
             "CON.md",
+            "con .txt",
+            "COM\u{b9}.md",
+            "a:b.md",
+            "shell.md::$DATA",
             "nul",
             "lpt1.md",
             "x.exe",

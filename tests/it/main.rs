@@ -8,10 +8,16 @@ mod support;
 
 mod bad_input;
 mod compile_fail;
+mod control_crash;
+mod control_files;
+mod control_launch;
+mod control_queue;
+mod control_quota;
 mod docs_cmd;
 mod docs_names;
 mod engines_cmd;
 mod help;
+mod inbox_cmd;
 mod launch;
 mod launch_cron;
 mod launch_ends;

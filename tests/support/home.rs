@@ -3,19 +3,19 @@
 //! Every program of a test starts with an emptied environment plus what this home sets. It knows
 //! nothing of any engine; `engines.rs` puts their settings in.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::RwLock;
 
 /// Temporary folders and the environment that points into them; removed on drop.
 ///
 /// `OMNI_KEEP_TEST_HOMES=1` keeps the folder and prints where it is.
 pub struct TestHome {
     root: PathBuf,
-    env: RefCell<BTreeMap<OsString, OsString>>,
+    env: RwLock<BTreeMap<OsString, OsString>>,
     folder: Option<tempfile::TempDir>,
 }
 
@@ -60,7 +60,7 @@ impl TestHome {
         env.insert("PATH".into(), path);
         env.insert("LANG".into(), "C.UTF-8".into());
         env.insert("TERM".into(), "xterm-256color".into());
-        Self { root, env: RefCell::new(env), folder: Some(folder) }
+        Self { root, env: RwLock::new(env), folder: Some(folder) }
     }
 
     /// The folder that holds all others.
@@ -147,12 +147,12 @@ impl TestHome {
 
     /// Sets a variable for every program that starts from here on.
     pub fn set_env(&self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) {
-        self.env.borrow_mut().insert(name.as_ref().to_owned(), value.as_ref().to_owned());
+        self.env.write().expect("env").insert(name.as_ref().to_owned(), value.as_ref().to_owned());
     }
 
     /// The whole environment that programs of this home start with.
     pub fn env(&self) -> BTreeMap<OsString, OsString> {
-        self.env.borrow().clone()
+        self.env.read().expect("env").clone()
     }
 
     /// A program with the environment of this home and nothing else.
@@ -168,7 +168,7 @@ impl TestHome {
     }
 
     fn folder_of(&self, variable: &str) -> PathBuf {
-        PathBuf::from(&self.env.borrow()[OsStr::new(variable)])
+        PathBuf::from(&self.env.read().expect("env")[OsStr::new(variable)])
     }
 }
 

@@ -6,6 +6,7 @@
 // Each test binary takes what it needs of these modules and leaves the rest.
 #![allow(dead_code)]
 
+pub mod approvals;
 pub mod engines;
 pub mod fake_model;
 pub mod home;

@@ -16,6 +16,7 @@ use crate::control::actions::queue::Queue;
 use crate::control::actions::quota;
 use crate::control::actions::source::open_source;
 use crate::control::actions::types::{Action, ActionId, Outcome, OutcomeCode};
+use crate::project::doc_files;
 use crate::project::docs::{self, Addition};
 use crate::project::names::shown;
 use crate::project::{Bucket, DocsError, RegistryError, registry};
@@ -27,11 +28,6 @@ pub(super) fn add(queue: &Queue, action: &Action, add: &AddDoc, now: UnixMs) -> 
         Ok(root) => root,
         Err(gone) => return Ok(Err(gone)),
     };
-    // What a killed omni-run left of this copy.
-    let draft = draft_name(action.id);
-    if let Err(error) = docs::drop_draft(&root, add.bucket, &draft) {
-        return failed(error);
-    }
     let size = action.size_bytes.unwrap_or_default();
     if add.bucket == Bucket::Always {
         let replaced = add.replace.then_some(add.file_name.as_str());
@@ -44,6 +40,7 @@ pub(super) fn add(queue: &Queue, action: &Action, add: &AddDoc, now: UnixMs) -> 
             Err(error) => return Err(error),
         }
     }
+    let draft = draft_name(action.id);
     let changed = |why: String| Ok(Err(Outcome::new(OutcomeCode::SourceChanged, why)));
     let source = match open_source(&add.path) {
         Ok(source) => source,
@@ -68,6 +65,14 @@ pub(super) fn add(queue: &Queue, action: &Action, add: &AddDoc, now: UnixMs) -> 
     }
 }
 
+/// Removes what a killed omni-run left of a copy: the draft, or the second name of the whole file.
+pub(super) fn tidy(action: &Action, add: &AddDoc) {
+    if let Some(root) = &action.project_folder {
+        // What can't be reached now is hidden, and no doc.
+        let _ = doc_files::drop_draft(root, add.bucket, &draft_name(action.id));
+    }
+}
+
 /// Whether an addition that was interrupted had come to its end.
 pub(super) fn added(
     queue: &Queue,
@@ -82,8 +87,6 @@ pub(super) fn added(
     if !there {
         return Ok(None);
     }
-    // The copy may have its second name still.
-    let _ = docs::drop_draft(root, add.bucket, &draft_name(action.id));
     let new = *before == Place::Empty;
     if new && add.bucket == Bucket::Always {
         docs::forget_flag(queue.store(), root, OsStr::new(&add.file_name), now)?;
@@ -98,7 +101,7 @@ pub(super) fn delete(queue: &Queue, action: &Action, doc: &DeleteDoc, now: UnixM
         Err(gone) => return Ok(Err(gone)),
     };
     let name = OsStr::new(&doc.file_name);
-    let found = match docs::exactly(&root, name, doc.bucket) {
+    let found = match doc_files::exactly(&root, name, doc.bucket) {
         Ok(found) => found,
         Err(error) => return failed(error),
     };
@@ -109,7 +112,7 @@ pub(super) fn delete(queue: &Queue, action: &Action, doc: &DeleteDoc, now: UnixM
         );
         return Ok(Err(Outcome::new(OutcomeCode::DocChanged, message)));
     }
-    match docs::remove_exactly(queue.store(), &root, name, doc.bucket, now) {
+    match doc_files::remove_exactly(queue.store(), &root, name, doc.bucket, now) {
         Ok(()) => Ok(Ok(delete_outcome(doc))),
         Err(error) => failed(error),
     }
@@ -128,7 +131,7 @@ pub(super) fn deleted(
         return Ok(None);
     }
     if doc.bucket == Bucket::Always {
-        docs::forget(queue.store(), root, OsStr::new(&doc.file_name), now)?;
+        doc_files::forget(queue.store(), root, OsStr::new(&doc.file_name), now)?;
     }
     Ok(Some(delete_outcome(doc)))
 }

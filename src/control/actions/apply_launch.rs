@@ -54,7 +54,8 @@ pub(super) fn start(
     drop(lock);
     let spoke = first_word(&mut child);
     std::thread::spawn(move || child.wait());
-    if spoke && let Some(lock) = ActionLock::if_free(queue.paths(), action.id)? {
+    // Waits: of a process that was killed, the files are closed one after another.
+    if spoke && let Some(lock) = ActionLock::wait(queue.paths(), action.id)? {
         if queue.get(action.id)?.status == Status::Applying {
             let message = "the process for it ended before it could start the engine".to_owned();
             not_started(message, detached::tail(&said))?;
@@ -81,6 +82,7 @@ fn spawn(
     if let Some(folder) = &action.project_folder {
         command.current_dir(folder);
     }
+    detached::leave_terminal(&mut command);
     Ok((command.spawn()?, said))
 }
 

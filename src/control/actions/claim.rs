@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::control::actions::payload::Payload;
 use crate::control::actions::queue::Queue;
 use crate::control::actions::types::Action;
-use crate::project::{Bucket, DocsError, docs};
+use crate::project::{Bucket, DocsError, doc_files};
 
 /// The claim of one approval on its action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ impl Place {
 
     fn of_doc(action: &Action, name: &str, bucket: Bucket) -> Place {
         let Some(root) = &action.project_folder else { return Place::Unclear };
-        match docs::exactly(root, name.as_ref(), bucket) {
+        match doc_files::exactly(root, name.as_ref(), bucket) {
             Ok(doc) => doc.hash.map_or(Place::Unclear, Place::File),
             Err(DocsError::NotFound { .. }) => Place::Empty,
             Err(_) => Place::Unclear,

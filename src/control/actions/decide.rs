@@ -3,7 +3,7 @@
 
 use crate::control::actions::claim::{Claim, Place};
 use crate::control::actions::error::ActionError;
-use crate::control::actions::lock::{ActionLock, ChangeLock};
+use crate::control::actions::lock::{self, ActionLock, ChangeLock};
 use crate::control::actions::payload::Payload;
 use crate::control::actions::queue::Queue;
 use crate::control::actions::types::{Action, ActionId, Outcome, OutcomeCode, Status};
@@ -96,6 +96,12 @@ pub(super) fn look(queue: &Queue, now: UnixMs) -> Result<(), ActionError> {
         }
         lock.retire();
     }
+    // What a kill after the last mark has left.
+    for id in lock::with_file(queue.paths()) {
+        if !queue.store().read(|c| rows::get(c, id))?.is_some_and(|a| a.status.is_open()) {
+            let _ = std::fs::remove_file(lock::file_of(queue.paths(), id));
+        }
+    }
     Ok(())
 }
 
@@ -105,6 +111,9 @@ pub(super) fn look(queue: &Queue, now: UnixMs) -> Result<(), ActionError> {
 /// What can't be told, because somebody has changed the place since, is left as it is and said.
 fn recover(queue: &Queue, action: Action, now: UnixMs) -> Result<Action, ActionError> {
     let _change = change_lock(queue, &action)?;
+    if let Payload::AddDoc(add) = &action.payload {
+        apply_docs::tidy(&action, add);
+    }
     let claim = queue.store().read(|c| rows::claim_of(c, action.id))?;
     let before = claim.map_or(Place::Unclear, |claim| claim.before);
     let place = Place::of(queue, &action);

@@ -14,7 +14,7 @@ use crate::control::actions::types::{Action, ActionId, Status};
 use crate::control::actions::{QUEUE_LIMIT, WAITS_FOR, quota, rows};
 use crate::engines::Catalogue;
 use crate::error::did_you_mean;
-use crate::project::{Bucket, DocsError, docs};
+use crate::project::{Bucket, DocsError, doc_files};
 use crate::session::UnixMs;
 
 /// The longest name of a client that is kept, in characters.
@@ -139,7 +139,7 @@ fn add_doc(
         Some(name) => name,
         None => path.file_name().and_then(OsStr::to_str).unwrap_or_default(),
     };
-    docs::check_addition(&project.folder, OsStr::new(file_name), bucket, replace, is_text)?;
+    doc_files::check_addition(&project.folder, OsStr::new(file_name), bucket, replace, is_text)?;
     let seen = open_source(path)?.look(path)?;
     let add = AddDoc { path: path.to_owned(), file_name: file_name.to_owned(), bucket, replace };
     Ok(Draft {
@@ -169,7 +169,7 @@ fn delete_doc(
     if file_name.chars().any(crate::ui::is_unprintable) {
         return Err(bad("the name has a control character").into());
     }
-    let doc = docs::look_at(&project.folder, OsStr::new(file_name), bucket)?;
+    let doc = doc_files::look_at(&project.folder, OsStr::new(file_name), bucket)?;
     let file_name = doc.name.into_string().map_err(|_| bad("the name is not UTF-8"))?;
     Ok(Draft {
         payload: Payload::DeleteDoc(DeleteDoc { file_name, bucket: doc.bucket }),

@@ -70,6 +70,15 @@ impl ActionLock {
     }
 }
 
+/// The actions that have a lock file, whoever made it.
+pub(super) fn with_file(paths: &Paths) -> Vec<ActionId> {
+    let Ok(entries) = std::fs::read_dir(paths.data.join("locks")) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter_map(|name| name.strip_prefix("action-")?.strip_suffix(".lock")?.parse().ok())
+        .collect()
+}
+
 /// Where the lock of an action is.
 pub(super) fn file_of(paths: &Paths, id: ActionId) -> PathBuf {
     paths.data.join("locks").join(format!("action-{id}.lock"))

@@ -20,7 +20,7 @@ use crate::control::actions::quota::{self, FILE_LIMIT};
 use crate::control::actions::settings::SettingsChange;
 use crate::control::actions::source::open_source;
 use crate::control::actions::types::Action;
-use crate::project::{Bucket, DocsError, docs};
+use crate::project::{Bucket, DocsError, doc_files};
 use crate::session::sha256;
 
 /// Texts over this are not compared, in bytes: nobody reads such a difference.
@@ -102,15 +102,16 @@ fn add_doc(action: &Action, add: &AddDoc) -> Preview {
     }
     let Some(root) = &action.project_folder else { return preview };
     let name = OsStr::new(&add.file_name);
-    match docs::exactly(root, name, add.bucket) {
+    match doc_files::exactly(root, name, add.bucket) {
         Ok(old) => {
-            preview.compare(docs::bytes_of(root, name, add.bucket, FILE_LIMIT), &add.file_name);
+            preview
+                .compare(doc_files::bytes_of(root, name, add.bucket, FILE_LIMIT), &add.file_name);
             preview.replaces = Some(Replaced { size: old.size, hash: old.hash });
         }
         Err(DocsError::NotFound { .. }) => {}
         Err(error) => preview.object(error.to_string()),
     }
-    if let Err(error) = docs::check_addition(root, name, add.bucket, add.replace, is_text) {
+    if let Err(error) = doc_files::check_addition(root, name, add.bucket, add.replace, is_text) {
         preview.object(error.to_string());
     }
     if add.bucket == Bucket::Always {
@@ -141,7 +142,7 @@ fn delete_doc(action: &Action, doc: &DeleteDoc) -> Preview {
     let mut preview = Preview::default();
     let Some(root) = &action.project_folder else { return preview };
     let name = OsStr::new(&doc.file_name);
-    match docs::exactly(root, name, doc.bucket) {
+    match doc_files::exactly(root, name, doc.bucket) {
         Ok(now) if now.hash != action.content_hash => {
             preview.object("the doc has changed since this was asked for".to_owned());
         }
@@ -149,7 +150,7 @@ fn delete_doc(action: &Action, doc: &DeleteDoc) -> Preview {
         Err(error) => preview.object(error.to_string()),
     }
     if preview.obstacle.is_none()
-        && let Ok(bytes) = docs::bytes_of(root, name, doc.bucket, FILE_LIMIT)
+        && let Ok(bytes) = doc_files::bytes_of(root, name, doc.bucket, FILE_LIMIT)
     {
         preview.show(&doc.file_name, bytes);
         // What is in a doc that goes is nobody's danger.

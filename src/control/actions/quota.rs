@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, params};
 
 use crate::control::actions::error::ActionError;
-use crate::project::docs;
+use crate::project::doc_files;
 use crate::session::path_to_sql;
 
 /// The largest source, in bytes.
@@ -23,7 +23,7 @@ pub(super) fn check(
     size: u64,
     waiting: u64,
 ) -> Result<(), ActionError> {
-    let used = docs::always_bytes(root, replaced)?;
+    let used = doc_files::always_bytes(root, replaced)?;
     if used.saturating_add(waiting).saturating_add(size) > ALWAYS_LIMIT {
         return Err(ActionError::OverQuota { used, waiting, size, limit: ALWAYS_LIMIT });
     }
