@@ -8,8 +8,8 @@ import { el, size, span, toast, visible } from "/inbox/dom.js";
 const FOLDED_LINES = 18;
 
 const BUCKETS = {
-  always: "always: in front of every session's first message",
-  rag: "rag: listed, read by the engine when it wants to",
+  always: "in front of every session's first message",
+  rag: "listed, read by the engine when it wants to",
 };
 const WORDS = {
   applied: "done", rejected: "rejected", failed: "failed", expired: "expired", applying: "under way",
@@ -78,7 +78,7 @@ function body(action, preview) {
       el("td", {}, JSON.stringify(s.then)))))));
   }
   if (preview.truncated) parts.push(el("p", { class: "quiet" }, "only the beginning is shown; `omni-run inbox show ID --full` shows all"));
-  return parts;
+  return parts.flat();
 }
 
 const lineCount = (text) => text.split("\n").length;

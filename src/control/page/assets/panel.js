@@ -83,10 +83,10 @@ export class Panel {
     const rest = docs.files.filter((file) => file.order === null);
     this.box.replaceChildren(
       bar(docs),
-      el("h3", {}, "always ", el("span", { class: "quiet" }, `${ordered.length} files, ${size(docs.totalBytes)}`)),
+      el("h3", {}, "always ", el("span", { class: "quiet" }, `${files(ordered.length)}, ${size(docs.totalBytes)}`)),
       ordered.length ? el("ol", { class: "docs" }, ordered.map((file, at) => this.#doc(file, at, ordered))) : el("p", { class: "empty" }, "no docs yet"),
       rest.length ? el("details", {}, el("summary", {}, `${rest.length} not used`), el("ul", { class: "docs" }, rest.map((file) => this.#plain(file)))) : null,
-      el("h3", {}, "rag ", el("span", { class: "quiet" }, `${docs.ragFiles.length} files, ${size(docs.ragTotalBytes)}`)),
+      el("h3", {}, "rag ", el("span", { class: "quiet" }, `${files(docs.ragFiles.length)}, ${size(docs.ragTotalBytes)}`)),
       docs.ragFiles.length ? el("ul", { class: "docs" }, docs.ragFiles.map((file) => this.#rag(file))) : el("p", { class: "empty" }, "no files in rag/"));
     if (focus) [...this.box.querySelectorAll("[data-focus]")].find((node) => node.dataset.focus === focus)?.focus();
   }
@@ -151,6 +151,8 @@ export class Panel {
       }, "to always")));
   }
 }
+
+const files = (count) => (count === 1 ? "1 file" : `${count} files`);
 
 function line(file, bytes) {
   const [word, means] = STATES[file.state] ?? [file.state, ""];
