@@ -542,7 +542,7 @@ pub fn files(root: &Path, bucket: Bucket) -> io::Result<Vec<(OsString, u64)>> {
     Ok(files.map(|entry| (entry.name, entry.size)).collect())
 }
 
-fn change<T>(
+pub(super) fn change<T>(
     store: &Store,
     root: &Path,
     now: UnixMs,
@@ -558,17 +558,17 @@ fn checked_name(name: &OsStr, is_text: impl Fn(&OsStr) -> bool) -> Result<&str, 
 }
 
 /// A doc that was found.
-struct Located {
-    dir: DocsDir,
+pub(super) struct Located {
+    pub(super) dir: DocsDir,
     bucket: Bucket,
-    entry: Entry,
+    pub(super) entry: Entry,
     /// The names of all entries of its folder, itself included.
     names: Vec<OsString>,
 }
 
 impl Located {
     /// Whether a stored name means this doc.
-    fn has_name(&self, stored: &str) -> bool {
+    pub(super) fn has_name(&self, stored: &str) -> bool {
         match find(OsStr::new(stored), &self.names) {
             Found::One(index) => self.names[index] == self.entry.name,
             Found::None | Found::Several => false,
@@ -615,7 +615,11 @@ fn locate(root: &Path, name: &OsStr, bucket: Option<Bucket>) -> Result<Located, 
 }
 
 /// The doc of exactly this name: no other form of it, no other case, no other bucket.
-fn locate_exactly(root: &Path, name: &OsStr, bucket: Bucket) -> Result<Located, DocsError> {
+pub(super) fn locate_exactly(
+    root: &Path,
+    name: &OsStr,
+    bucket: Bucket,
+) -> Result<Located, DocsError> {
     let not_found = || DocsError::NotFound { name: shown(name), near: Vec::new() };
     let dir = match DocsDir::open(root, bucket) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(not_found()),

@@ -1,7 +1,7 @@
-// Requests to the server that the page came from. Writes carry the session's CSRF token; an error
-// becomes an exception with the server's own words.
+// Requests to the server that the page came from. Each carries the session's token, which this
+// origin's storage keeps; an error becomes an exception with the server's own words.
 
-let csrf = "";
+import { KEPT } from "/inbox/kept.js";
 
 /** An answer of the server that is no success. `gone`: the session has ended. */
 export class Refused extends Error {
@@ -12,12 +12,9 @@ export class Refused extends Error {
   }
 }
 
-async function request(method, path, body) {
-  const headers = {};
-  if (method !== "GET") {
-    headers["Content-Type"] = "application/json";
-    headers["X-CSRF-Token"] = csrf;
-  }
+async function request(method, path, body, blob = false) {
+  const headers = { "X-CSRF-Token": localStorage.getItem(KEPT) ?? "" };
+  if (method !== "GET") headers["Content-Type"] = "application/json";
   let answer;
   try {
     answer = await fetch(`/inbox/api/${path}`, {
@@ -28,24 +25,21 @@ async function request(method, path, body) {
   } catch {
     throw new Refused(0, { message: "omni-run serve does not answer", hint: "Is it running?" });
   }
+  if (answer.ok && blob) return answer.blob();
   const value = await answer.json().catch(() => null);
   if (!answer.ok) throw new Refused(answer.status, value?.error);
   return value;
 }
 
-/** Everything that the page shows of the queue; renews the CSRF token. */
-export async function state() {
-  const value = await request("GET", "state");
-  csrf = value.csrf;
-  return value;
-}
+/** Everything that the page shows of the queue. */
+export const state = () => request("GET", "state");
 
 const part = encodeURIComponent;
 
 /** One action with its preview. */
 export const action = (id) => request("GET", `actions/${part(id)}`);
-/** Where its picture is. */
-export const picture = (id) => `/inbox/api/actions/${part(id)}/image`;
+/** Its picture, as a blob. */
+export const picture = (id) => request("GET", `actions/${part(id)}/image`, undefined, true);
 /** Says yes or no to an action: `approve`, `reject`. */
 export const decide = (id, word) => request("POST", `actions/${part(id)}/${word}`, {});
 /** The docs of a project, as they are for an engine. */

@@ -2,7 +2,7 @@
 // that is decided. What a card shows is what the server's preview says; nothing is guessed here.
 
 import * as api from "/inbox/api.js";
-import { el, size, span, toast, visible } from "/inbox/dom.js";
+import { el, fill, size, span, toast, visible } from "/inbox/dom.js";
 
 // A text longer than this is folded until somebody opens it, in lines.
 const FOLDED_LINES = 18;
@@ -46,8 +46,9 @@ function facts(action, now) {
 
 /** Lines of a unified diff, coloured by their first character. */
 function diffLines(diff) {
-  return diff.replace(/\n$/, "").split("\n").map((line) => {
-    const kind = { "+": "added", "-": "removed", "@": "place" }[line[0]] ?? "same";
+  return diff.replace(/\n$/, "").split("\n").map((line, at) => {
+    // The first two lines name the sides.
+    const kind = at < 2 ? "place" : { "+": "added", "-": "removed", "@": "place" }[line[0]] ?? "same";
     return el("span", { class: `line ${kind}` }, visible(line), "\n");
   });
 }
@@ -65,7 +66,7 @@ function body(action, preview) {
     const text = preview.diff === "" ? "no difference to the doc that is there now" : diffLines(preview.diff);
     parts.push(folding(el("pre", { class: "diff", tabIndex: 0, "aria-label": "difference" }, text), lineCount(preview.diff)));
   } else if (content.kind === "image") {
-    parts.push(el("img", { class: "picture", src: api.picture(action.id), alt: "the picture that is to be added" }));
+    parts.push(picture(action.id));
   } else if (content.kind === "text") {
     const label = action.kind === "launch" ? "prompt" : "text";
     parts.push(folding(el("pre", { tabIndex: 0, "aria-label": label }, visible(content.text)), lineCount(content.text)));
@@ -79,6 +80,14 @@ function body(action, preview) {
   }
   if (preview.truncated) parts.push(el("p", { class: "quiet" }, "only the beginning is shown; `omni-run inbox show ID --full` shows all"));
   return parts.flat();
+}
+
+/** The picture, once it is here. */
+function picture(id) {
+  const image = el("img", { class: "picture", alt: "the picture that is to be added" });
+  image.addEventListener("load", () => URL.revokeObjectURL(image.src));
+  api.picture(id).then((blob) => { image.src = URL.createObjectURL(blob); }, (error) => image.replaceWith(el("p", { class: "obstacle" }, error.message)));
+  return image;
 }
 
 const lineCount = (text) => text.split("\n").length;
@@ -108,7 +117,7 @@ export class Queue {
   }
 
   /** Shows this state: new cards come, decided ones go, the others stay as they are, with the focus. */
-  show({ actions, decided, now }) {
+  show({ actions, decided, now, waiting }) {
     const open = new Set(actions.map((action) => action.id));
     const focused = document.activeElement?.closest?.(".card");
     const next = focused && !open.has(focused.dataset.id) ? this.#neighbour(focused, open) : null;
@@ -128,8 +137,9 @@ export class Queue {
     this.box.querySelector(".empty")?.remove();
     if (actions.length === 0) this.box.append(el("p", { class: "empty" }, "Nothing waits. What programs ask for shows up here by itself."));
     for (const age of this.box.querySelectorAll(".age")) age.textContent = ` ${span(now - Number(age.dataset.at))} ago`;
-    document.getElementById("count").textContent = actions.length || "";
-    document.title = actions.length ? `(${actions.length}) omni-run inbox` : "omni-run inbox";
+    document.getElementById("count").textContent = waiting || "";
+    document.getElementById("more").hidden = waiting <= actions.length;
+    document.title = waiting ? `(${waiting}) omni-run inbox` : "omni-run inbox";
     this.past.replaceChildren(...decided.map((action) => this.#line(action, now)));
     document.getElementById("past").hidden = decided.length === 0;
     if (next) next.focus();
@@ -159,16 +169,33 @@ export class Queue {
     const heading = `card-${action.id}`;
     const card = el("article", { class: "card", tabIndex: 0, data: { id: action.id }, "aria-labelledby": heading },
       el("h3", { id: heading }, title(action)), facts(action, now), preview, el("div", { class: "row" }, buttons));
-    this.#preview(action, preview);
+    // A card that nobody has come to yet asks for nothing.
+    const seen = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      seen.disconnect();
+      card.look = () => this.#preview(action, preview);
+      card.look();
+    }, { rootMargin: "600px" });
+    seen.observe(card);
     return card;
   }
 
+  /** Looks at the previews again that somebody has come to: the files may have changed. */
+  look() {
+    for (const card of this.#cards.values()) card.look?.();
+  }
+
   async #preview(action, box) {
+    let seen = "";
     try {
-      box.replaceChildren(...body(action, (await api.action(action.id)).preview));
+      const { preview } = await api.action(action.id);
+      seen = JSON.stringify(preview);
+      // What is unfolded stays so.
+      if (seen !== box.seen) fill(box, body(action, preview));
     } catch (error) {
-      box.replaceChildren(el("p", { class: "obstacle" }, error.message));
+      fill(box, el("p", { class: "obstacle" }, error.message));
     }
+    box.seen = seen;
     box.setAttribute("aria-busy", "false");
   }
 
@@ -176,6 +203,8 @@ export class Queue {
   async decide(card, word) {
     const buttons = [...card.querySelectorAll("button.approve, button.reject")];
     if (buttons.some((button) => button.disabled)) return;
+    // A button that is disabled loses the focus; the card keeps it, and hands it on when it goes.
+    if (card.contains(document.activeElement)) card.focus();
     for (const button of buttons) button.disabled = true;
     try {
       const action = await api.decide(card.dataset.id, word);

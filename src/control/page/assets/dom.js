@@ -12,8 +12,15 @@ export function el(tag, properties = {}, ...children) {
     else if (name.startsWith("aria-") || name === "role") node.setAttribute(name, value);
     else node[name] = value;
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(...present(children));
   return node;
+}
+
+const present = (children) => children.flat().filter((child) => child !== null && child !== undefined && child !== false);
+
+/** Puts these children (as for `el`) in the place of those that a node has. */
+export function fill(node, ...children) {
+  node.replaceChildren(...present(children));
 }
 
 // Controls, bidirectional marks, zero-width characters: they make text look like what it is not.

@@ -6,8 +6,9 @@ import { el } from "/inbox/dom.js";
 import { Panel } from "/inbox/panel.js";
 
 const live = document.getElementById("live");
-const panel = new Panel();
 const queue = new Queue(refresh);
+// What an approval would do depends on the docs.
+const panel = new Panel(() => queue.look());
 let running = null;
 let again = false;
 
@@ -23,6 +24,7 @@ async function refresh() {
       try {
         const state = await api.state();
         queue.show(state);
+        queue.look();
         await panel.projects(state.projects);
       } catch (error) {
         if (error.gone) closed();

@@ -1,5 +1,7 @@
 // Trades the one-time key in the address's fragment for a session, and goes to the inbox.
 
+import { KEPT } from "/inbox/kept.js";
+
 const key = location.hash.slice(1);
 // Out of the address bar and the history, whatever comes of it.
 history.replaceState(null, "", location.pathname);
@@ -13,10 +15,11 @@ if (key) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ key }),
     });
+    const { token, error } = await answer.json();
     if (answer.ok) {
+      localStorage.setItem(KEPT, token);
       location.replace("/inbox");
     } else {
-      const { error } = await answer.json();
       said.textContent = `${error.message}. ${error.hint}`;
     }
   } catch {

@@ -2,7 +2,7 @@
 // becomes of each and why. A person's clicks here take effect at once; they need no approval.
 
 import * as api from "/inbox/api.js";
-import { el, size, toast, visible } from "/inbox/dom.js";
+import { el, fill, size, toast, visible } from "/inbox/dom.js";
 
 const STATES = {
   injected: ["injected", "in the block, whole"],
@@ -20,7 +20,9 @@ export class Panel {
   #docs = null;
   #asked = 0;
 
-  constructor() {
+  /** `changed` is called after a change of the docs. */
+  constructor(changed) {
+    this.changed = changed;
     this.box = document.getElementById("docs");
     this.project = document.getElementById("project");
     this.engine = document.getElementById("engine");
@@ -65,6 +67,7 @@ export class Panel {
       const docs = await api.change(id, what, body);
       if (asked === this.#asked) this.#show(docs);
       toast(said);
+      this.changed();
     } catch (error) {
       toast(error.message, "bad");
       await this.load();
@@ -81,7 +84,7 @@ export class Panel {
     this.engine.value = docs.budget.engine;
     const ordered = docs.files.filter((file) => file.order !== null);
     const rest = docs.files.filter((file) => file.order === null);
-    this.box.replaceChildren(
+    fill(this.box,
       bar(docs),
       el("h3", {}, "always ", el("span", { class: "quiet" }, `${files(ordered.length)}, ${size(docs.totalBytes)}`)),
       ordered.length ? el("ol", { class: "docs" }, ordered.map((file, at) => this.#doc(file, at, ordered))) : el("p", { class: "empty" }, "no docs yet"),
