@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::inbox_card::{bucket, card, distance, what};
+use super::inbox_open;
 use super::{ids, now_ms, own_paths, print, print_json, table};
 use crate::cli::{InboxAction, InboxArgs};
 use crate::context::figures;
@@ -52,8 +53,7 @@ pub(super) fn inbox(args: InboxArgs, ui: Ui) -> Result<ExitCode, Failure> {
         }
         InboxAction::Approve { ids } => decide(&paths, &ids, Word::Approve, ui),
         InboxAction::Reject { ids } => decide(&paths, &ids, Word::Reject, ui),
-        InboxAction::Open => Err(Failure::new(ExitKind::NotFound, "no omni-run server runs here")
-            .hint("`omni-run inbox approve ID` decides at the terminal")),
+        InboxAction::Open => inbox_open::open(&paths, ui),
     }
 }
 
@@ -155,7 +155,7 @@ fn decide(paths: &Paths, ids: &[String], word: Word, ui: Ui) -> Result<ExitCode,
 ///
 /// # Errors
 /// [`ExitKind::Refused`] where nobody is, or where it is the terminal of an engine.
-fn person() -> Result<String, Failure> {
+pub(super) fn person() -> Result<String, Failure> {
     if let Some(session) = session_above() {
         let message = format!(
             "this runs below an engine that omni-run has started (session {session}): only a \

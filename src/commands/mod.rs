@@ -14,6 +14,7 @@ mod here;
 mod ids;
 mod inbox;
 mod inbox_card;
+mod inbox_open;
 mod profile;
 mod project;
 mod run;

@@ -42,6 +42,7 @@ pub fn router(api: Arc<Api>) -> Router {
         });
         router = router.route(route.path, methods);
     }
+    let page = page::router(&api);
     let strangers = api.clone();
     let router = router
         .fallback(async move |request: Request| {
@@ -51,7 +52,7 @@ pub fn router(api: Arc<Api>) -> Router {
             let text = "the route has no such method";
             refused(&api, &request, ErrorCode::MethodNotAllowed, text)
         });
-    router.nest("/inbox", page::router())
+    router.nest("/inbox", page)
 }
 
 fn filter(verb: Verb) -> MethodFilter {

@@ -23,16 +23,16 @@ struct Inner {
     failures: Failures,
 }
 
-/// Wrong tokens in the running minute.
+/// Wrong tokens, or wrong links to the page, in the running minute.
 #[derive(Debug, Default)]
-struct Failures {
+pub(super) struct Failures {
     since: Option<Instant>,
     count: u32,
 }
 
 impl Failures {
     /// Counts one; `true`: it is one too many.
-    fn count(&mut self, now: Instant) -> bool {
+    pub(super) fn count(&mut self, now: Instant) -> bool {
         match self.since {
             Some(since) if now.duration_since(since) < limits::FAILURE_TIME => self.count += 1,
             _ => (self.since, self.count) = (Some(now), 1),

@@ -69,6 +69,8 @@ codes! {
     BadIdempotencyKey = "bad_idempotency_key", 400, "1 to 255 visible ASCII characters";
     /// No token, or a wrong one.
     Unauthorized = "unauthorized", 401, "send `Authorization: Bearer TOKEN`; `omni-run serve --help` names the token file";
+    /// The inbox page has no session, or its link can't be used.
+    NoPageSession = "no_page_session", 401, "`omni-run inbox open` in a terminal gives a new link";
     /// A web page of another origin asks.
     OriginNotAllowed = "origin_not_allowed", 403, "the API is for programs of this machine, not for web pages";
     /// No such route.

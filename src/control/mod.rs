@@ -22,7 +22,7 @@ mod error;
 mod events;
 pub mod limits;
 pub mod openapi;
-mod page;
+pub mod page;
 pub mod place;
 mod routes;
 pub mod server;

@@ -19,6 +19,16 @@ pub fn port_file(paths: &Paths) -> PathBuf {
     paths.data.join("serve-port")
 }
 
+/// The port of the server that runs for this data folder, if one does.
+pub fn running(paths: &Paths) -> Option<u16> {
+    // The file alone proves nothing: a killed server leaves it, and its port may be another's.
+    match RunLock::acquire(paths, "serve", "a look", 0) {
+        Err(LockError::Held { .. }) => {}
+        Ok(_) | Err(LockError::Unavailable { .. }) => return None,
+    }
+    fs::read_to_string(port_file(paths)).ok()?.trim().parse().ok()
+}
+
 /// The right to serve this data folder.
 #[derive(Debug)]
 pub struct Place {

@@ -134,7 +134,11 @@ pub fn remove_exactly(
 }
 
 /// The doc of exactly this name: no other form of it, no other case, no other bucket.
-fn locate_exactly(root: &Path, name: &OsStr, bucket: Bucket) -> Result<Located, DocsError> {
+pub(super) fn locate_exactly(
+    root: &Path,
+    name: &OsStr,
+    bucket: Bucket,
+) -> Result<Located, DocsError> {
     let not_found = || DocsError::NotFound { name: shown(name), near: Vec::new() };
     let dir = match DocsDir::open(root, bucket) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(not_found()),

@@ -456,7 +456,7 @@ pub(super) struct Located {
 
 impl Located {
     /// Whether a stored name means this doc.
-    fn has_name(&self, stored: &str) -> bool {
+    pub(super) fn has_name(&self, stored: &str) -> bool {
         match find(OsStr::new(stored), &self.names) {
             Found::One(index) => self.names[index] == self.entry.name,
             Found::None | Found::Several => false,

@@ -187,9 +187,21 @@ impl DocsDir {
         Ok(())
     }
 
-    /// A link, then the old name away: the one way to rename that never replaces, on every system.
+    /// Moves a file into the other bucket, under its name; `AlreadyExists` where that is taken.
+    pub(super) fn transfer(&self, name: &OsStr, other: &DocsDir) -> io::Result<()> {
+        self.move_into(name, other, name)?;
+        self.sync();
+        other.sync();
+        Ok(())
+    }
+
     fn move_to_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        match linkat(&self.folder, from, &self.folder, to, AtFlags::empty()) {
+        self.move_into(from, self, to)
+    }
+
+    /// A link, then the old name away: the one way to rename that never replaces, on every system.
+    fn move_into(&self, from: &OsStr, other: &DocsDir, to: &OsStr) -> io::Result<()> {
+        match linkat(&self.folder, from, &other.folder, to, AtFlags::empty()) {
             Ok(()) => {
                 failpoint::reach("linked");
                 unlinkat(&self.folder, from, UnlinkatFlags::NoRemoveDir)?;
@@ -199,10 +211,10 @@ impl DocsDir {
             Err(Errno::EPERM | Errno::EOPNOTSUPP | Errno::EMLINK | Errno::ENOSYS) => {}
             Err(error) => return Err(error.into()),
         }
-        if self.stat(to)?.is_some() {
+        if other.stat(to)?.is_some() {
             return Err(Errno::EEXIST.into());
         }
-        renameat(&self.folder, from, &self.folder, to)?;
+        renameat(&self.folder, from, &other.folder, to)?;
         Ok(())
     }
 

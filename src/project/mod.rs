@@ -10,11 +10,13 @@ pub mod flags;
 pub mod names;
 pub mod registry;
 pub mod resolve;
+mod transfer;
 
 pub use docs::{Bucket, DocsError};
 pub(crate) use docs_dir::copy_hashed;
 pub use registry::{Project, RegistryError};
 pub use resolve::{Ask, Resolution, Resolved, registered, resolve};
+pub use transfer::transfer;
 
 #[cfg(test)]
 mod tests;

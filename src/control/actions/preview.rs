@@ -125,7 +125,7 @@ fn add_doc(action: &Action, add: &AddDoc) -> Preview {
 }
 
 /// The bytes of the source, if they are those that were asked for.
-fn source_bytes(action: &Action, add: &AddDoc) -> Result<Vec<u8>, String> {
+pub(super) fn source_bytes(action: &Action, add: &AddDoc) -> Result<Vec<u8>, String> {
     use std::io::Read;
     let changed = || "the source has changed since this was asked for".to_owned();
     let source = open_source(&add.path).map_err(|error| error.to_string())?;

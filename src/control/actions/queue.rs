@@ -7,6 +7,7 @@ use crate::control::actions::ask::Ask;
 use crate::control::actions::decide::{self, Decided};
 use crate::control::actions::enqueue::{self, Enqueued};
 use crate::control::actions::error::ActionError;
+use crate::control::actions::payload::Payload;
 use crate::control::actions::preview::{self, Preview};
 use crate::control::actions::rows::{self, COLUMNS};
 use crate::control::actions::types::{Action, ActionId};
@@ -126,6 +127,19 @@ impl Queue {
     /// A person says no.
     pub fn reject(&self, id: ActionId, by: &str, now: UnixMs) -> Result<Decided, ActionError> {
         decide::reject(self, id, by, now)
+    }
+
+    /// The bytes of the file that is to be added, if they are those that were asked for.
+    ///
+    /// # Errors
+    /// Why there are none, for people.
+    pub fn source(&self, action: &Action) -> Result<Vec<u8>, String> {
+        match &action.payload {
+            Payload::AddDoc(add) => preview::source_bytes(action, add),
+            Payload::DeleteDoc(_) | Payload::Launch(_) | Payload::Settings(_) => {
+                Err("it adds no file".to_owned())
+            }
+        }
     }
 
     /// Expires what nobody decided in time, and ends what an omni-run that died has left in the

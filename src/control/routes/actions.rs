@@ -124,7 +124,8 @@ fn show(api: &Api, call: &Call) -> Result<Response, ApiError> {
     Ok(answer::json(StatusCode::OK, &view(action, usize::MAX)))
 }
 
-fn view(action: Action, prompt_head: usize) -> wire::ActionView {
+/// An action on the wire; its prompt is cut after `prompt_head` characters.
+pub(in crate::control) fn view(action: Action, prompt_head: usize) -> wire::ActionView {
     let outcome = action.outcome.map(|outcome| wire::ActionOutcome {
         code: outcome.code.as_str(),
         message: outcome.message,

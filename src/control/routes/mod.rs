@@ -9,6 +9,9 @@ mod projects;
 mod sessions;
 mod settings;
 
+pub(super) use actions::view as action_view;
+pub(super) use projects::views as project_views;
+
 use axum::response::Response;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 

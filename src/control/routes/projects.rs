@@ -27,15 +27,20 @@ pub(super) const ROUTES: &[Route] = &[Route {
 
 fn list(api: &Api, _: &Call) -> Result<Response, ApiError> {
     let projects = match open(api)? {
-        Some(store) => registry::list(&store)?,
+        Some(store) => views(&store)?,
         None => Vec::new(),
     };
-    let projects = projects.into_iter().map(|project| wire::ProjectView {
+    Ok(answer::json(StatusCode::OK, &wire::Projects { projects }))
+}
+
+/// The registered projects on the wire.
+pub(in crate::control) fn views(store: &Store) -> Result<Vec<wire::ProjectView>, ApiError> {
+    let projects = registry::list(store)?.into_iter().map(|project| wire::ProjectView {
         id: project.id.unwrap_or_default(),
         folder: shown_path(&project.folder),
         created_at: project.created_at,
     });
-    Ok(answer::json(StatusCode::OK, &wire::Projects { projects: projects.collect() }))
+    Ok(projects.collect())
 }
 
 /// The store, to be read; `None` where there is none yet.

@@ -3,6 +3,7 @@
 mod docs;
 mod registering;
 mod resolving;
+mod transfer;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
