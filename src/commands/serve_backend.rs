@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::Workplace;
-use super::here::reconcile;
-use super::target::{self, Target};
+use super::here::is_text;
+use super::target::{self, Programs, Target};
+use super::{Workplace, now_ms};
 use crate::config::Config;
 use crate::context::first_message::DocState;
 use crate::context::kinds::{NameKind, by_name, no_doc};
@@ -18,6 +18,7 @@ use crate::engines::Catalogue;
 use crate::error::{ExitKind, Failure};
 use crate::paths::Paths;
 use crate::project::{Bucket, Project, docs, registered};
+use crate::session::{Store, StoreError};
 
 /// The program behind the server.
 pub(super) struct ServeBackend {
@@ -39,11 +40,17 @@ impl Backend for ServeBackend {
     ) -> Result<wire::Docs, ApiError> {
         let place = Workplace::open().map_err(of_config)?;
         let mut resolved = registered(project.clone());
-        for note in reconcile(&mut resolved, &self.paths) {
-            tracing::info!(note, "docs");
+        // Opened for reading: the flags are told as they are now, nothing is kept of that.
+        let flags = Store::open_reading(&self.paths)
+            .and_then(|store| docs::reconcile_flags(&store, &project.folder, is_text, now_ms()));
+        match flags {
+            Ok(reconciled) => resolved.instructions = reconciled.instructions,
+            Err(StoreError::Missing { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
         let cwd = &project.folder;
-        let target = Target::choose(&place, engine, model, cwd).map_err(of_engine)?;
+        let target = Target::choose_with(&place, engine, model, cwd, Programs::LeaveAlone)
+            .map_err(of_engine)?;
         let reading = Reading::UpTo(target.budget());
         let snapshot = target::snapshot(&place, Some(&resolved), cwd, reading);
         let built = target.build(&snapshot);

@@ -9,13 +9,13 @@ use super::{Answer, Parameter, Route, Values, Verb, Work, projects, shape};
 use crate::context::names::shown_path;
 use crate::control::actions::{
     Action, ActionId, Ask, Enqueued, Filter, Idempotency, Payload, ProjectRef, QUEUE_LIMIT, Queue,
-    Wish,
+    Status, Wish,
 };
 use crate::control::api::Api;
 use crate::control::call::Call;
 use crate::control::error::{ApiError, ErrorCode};
 use crate::control::{answer, wire};
-use crate::session::Store;
+use crate::session::{Store, UnixMs};
 
 /// Characters of a prompt in a list: two thousand whole ones could be a hundred megabytes.
 const PROMPT_HEAD: usize = 200;
@@ -78,8 +78,7 @@ pub(super) fn ask(
     let idempotency = call.key.clone().map(|key| Idempotency { key, route });
     let catalogue = api.backend.catalogue()?;
     let queue = Queue::new(store, &api.paths);
-    let now = jiff::Timestamp::now().as_millisecond();
-    Ok(queue.enqueue(&Ask { wish, project, asked_by, idempotency }, &catalogue, now)?)
+    Ok(queue.enqueue(&Ask { wish, project, asked_by, idempotency }, &catalogue, now())?)
 }
 
 /// The answer to a request that waits now: also to a repeated one, whatever became of it since.
@@ -112,7 +111,12 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
         Some(store) => Queue::new(store, &api.paths).list(&filter)?,
         None => Vec::new(),
     };
-    let actions = actions.into_iter().map(|action| view(action, PROMPT_HEAD)).collect();
+    let now = now();
+    let actions = actions
+        .into_iter()
+        .filter(|action| decided || status(action, now).is_open())
+        .map(|action| view(action, now, PROMPT_HEAD))
+        .collect();
     Ok(answer::json(StatusCode::OK, &wire::Actions { actions }))
 }
 
@@ -121,10 +125,24 @@ fn show(api: &Api, call: &Call) -> Result<Response, ApiError> {
     let id: ActionId = call.segment(0).parse().map_err(|_| unknown())?;
     let store = projects::open(api)?.ok_or_else(unknown)?;
     let action = Queue::new(store, &api.paths).get(id)?;
-    Ok(answer::json(StatusCode::OK, &view(action, usize::MAX)))
+    Ok(answer::json(StatusCode::OK, &view(action, now(), usize::MAX)))
 }
 
-fn view(action: Action, prompt_head: usize) -> wire::ActionView {
+/// Where it stands. What is out of date has expired also before somebody writes that down: looking
+/// writes nothing.
+fn status(action: &Action, now: UnixMs) -> Status {
+    match action.status {
+        Status::Pending if action.expires_at <= now => Status::Expired,
+        status => status,
+    }
+}
+
+fn now() -> UnixMs {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+fn view(action: Action, now: UnixMs, prompt_head: usize) -> wire::ActionView {
+    let status = status(&action, now);
     let outcome = action.outcome.map(|outcome| wire::ActionOutcome {
         code: outcome.code.as_str(),
         message: outcome.message,
@@ -140,7 +158,7 @@ fn view(action: Action, prompt_head: usize) -> wire::ActionView {
         asked_by: action.asked_by,
         asked_at: action.asked_at,
         expires_at: action.expires_at,
-        status: action.status.as_str(),
+        status: status.as_str(),
         decided_at: action.decided_at,
         applied_at: action.applied_at,
         outcome,
