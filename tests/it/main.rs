@@ -8,11 +8,13 @@ mod support;
 
 mod bad_input;
 mod compile_fail;
+mod control_api;
 mod control_crash;
 mod control_files;
 mod control_launch;
 mod control_queue;
 mod control_quota;
+mod control_serve;
 mod docs_cmd;
 mod docs_names;
 mod engines_cmd;
