@@ -76,9 +76,8 @@ pub(super) fn ask(
     let asked_by = if call.agent.is_empty() { "a program".to_owned() } else { call.agent.clone() };
     let route = call.route.clone();
     let idempotency = call.key.clone().map(|key| Idempotency { key, route });
-    let catalogue = api.backend.catalogue()?;
     let queue = Queue::new(store, &api.paths);
-    Ok(queue.enqueue(&Ask { wish, project, asked_by, idempotency }, &catalogue, now())?)
+    api.backend.enqueue(&queue, &Ask { wish, project, asked_by, idempotency }, now())
 }
 
 /// The answer to a request that waits now: also to a repeated one, whatever became of it since.
