@@ -325,16 +325,23 @@ impl Events {
 
     /// The next event: its name and its data.
     pub(crate) fn next(&mut self) -> (String, Value) {
+        self.try_next().expect("the stream goes on")
+    }
+
+    /// See [`Events::next`]; `None`: the stream has ended.
+    pub(crate) fn try_next(&mut self) -> Option<(String, Value)> {
         use std::io::BufRead;
         let (mut name, mut line) = (String::new(), String::new());
         loop {
             line.clear();
-            assert_ne!(self.0.read_line(&mut line).expect("event"), 0, "the stream ended");
+            if self.0.read_line(&mut line).unwrap_or(0) == 0 {
+                return None;
+            }
             // Sizes of chunks stand between the lines.
             if let Some(word) = line.strip_prefix("event: ") {
                 name = word.trim().to_owned();
             } else if let Some(data) = line.strip_prefix("data: ") {
-                return (name, serde_json::from_str(data.trim()).expect("JSON"));
+                return Some((name, serde_json::from_str(data.trim()).expect("JSON")));
             }
         }
     }

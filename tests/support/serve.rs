@@ -24,8 +24,6 @@ pub struct Serve {
     pub port: u16,
     /// The API's token.
     pub token: String,
-    /// What it says on standard error, line by line.
-    pub said: mpsc::Receiver<String>,
 }
 
 impl Serve {
@@ -62,7 +60,7 @@ impl Serve {
         }
         let port = std::fs::read_to_string(data(home).join("serve-port")).expect("port file");
         let port = port.trim().parse().expect("port");
-        Serve { child, port, token: token(home), said }
+        Serve { child, port, token: token(home) }
     }
 
     /// Its process.
@@ -164,8 +162,20 @@ pub fn token(home: &TestHome) -> String {
 /// A person's yes, in the place of the inbox: what came of the action.
 #[track_caller]
 pub fn approve(home: &TestHome, id: &str) -> Value {
+    approve_by(&mut approver(home, id))
+}
+
+/// The process that says yes.
+pub fn approver(home: &TestHome, id: &str) -> Command {
     let mut probe = home.command(env!("CARGO_BIN_EXE_control-probe"));
-    let said = super::run(probe.args(["approve", id]), "").expect_success().stdout;
+    probe.args(["approve", id]);
+    probe
+}
+
+/// See [`approve`].
+#[track_caller]
+pub fn approve_by(approver: &mut Command) -> Value {
+    let said = super::run(approver, "").expect_success().stdout;
     serde_json::from_str(&said).expect("JSON")
 }
 
