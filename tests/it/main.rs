@@ -17,6 +17,7 @@ mod control_attacks_token;
 mod control_crash;
 mod control_files;
 mod control_launch;
+mod control_openapi;
 mod control_queue;
 mod control_quota;
 mod control_serve;
