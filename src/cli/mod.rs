@@ -71,6 +71,8 @@ pub enum Command {
     Sessions(SessionsArgs),
     /// What programs have asked for: list, show, approve, reject
     Inbox(InboxArgs),
+    /// Local HTTP control for programs, with you in the loop
+    Serve(ServeArgs),
     /// The engines and what each can do
     Engines(EnginesArgs),
     /// Check this machine: engines, config, store
@@ -81,8 +83,6 @@ engine, 70 store.")]
     Doctor,
     /// The settings in force and where each comes from
     Config(ConfigArgs),
-    /// Local HTTP control for programs, with you in the loop
-    Serve(ServeArgs),
     /// The store: path, check, backup
     Store(StoreArgs),
     /// The built-in engine itself.

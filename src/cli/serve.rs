@@ -7,10 +7,13 @@ use clap::Args;
 /// `omni-run serve …`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Listens on loopback only. Programs read the token from `api-token` and the port from `serve-port`, \
-both in the data folder (`omni-run store path` is beside them), and send the token as `Authorization: \
-Bearer`. With it they can look and ask; what they ask for waits until you decide: `omni-run inbox`. \
-GET /openapi.json describes each route. SIGTERM or Ctrl-C ends the server.
+Listens on loopback only. Programs read the token from the file `api-token` and the port from \
+`serve-port`, both beside the store (`omni-run store path`), and send the token as `Authorization: \
+Bearer TOKEN`. With it they can look and ask; what they ask for waits until you decide: `omni-run \
+inbox`. GET /openapi.json describes each route. SIGTERM or Ctrl-C ends the server.
+
+Ends with 73 where the port or a file cannot be had, 75 where a server runs already, 77 where the token \
+file is open to others.
 
 Examples:
   omni-run serve

@@ -10,11 +10,14 @@ use super::gather::current_dir;
 use super::serve_backend::ServeBackend;
 use super::{Workplace, now_ms, own_paths, print};
 use crate::cli::ServeArgs;
+use crate::control::actions::{ActionError, Queue};
 use crate::control::place::{Place, SocketFile, port_file};
 use crate::control::server::{self, DEFAULT_PORT, Listener};
 use crate::control::token::{self, TokenFile};
 use crate::control::{Api, Auth, Door, Hub, router, unit};
 use crate::error::{ExitKind, Failure};
+use crate::paths::Paths;
+use crate::session::StoreError;
 use crate::ui::Ui;
 
 /// Carries the command out.
@@ -46,6 +49,7 @@ pub(super) fn serve(args: &ServeArgs, ui: Ui) -> Result<ExitCode, Failure> {
     if !args.no_tcp {
         ui.status(&format!("port: {}", port_file(&paths).display()));
     }
+    look_at_queue(&paths, ui);
     let events = Hub::new(paths.clone());
     let backend = Box::new(ServeBackend::new(paths.clone()));
     let api = Arc::new(Api { paths, auth, backend, events: events.clone() });
@@ -67,6 +71,20 @@ pub(super) fn serve(args: &ServeArgs, ui: Ui) -> Result<ExitCode, Failure> {
     runtime.shutdown_background();
     ui.status("the server has ended");
     outcome
+}
+
+/// Ends what is out of date and what an omni-run that died has left in the middle: the API itself only
+/// looks.
+fn look_at_queue(paths: &Paths, ui: Ui) {
+    let due = Queue::open_reading(paths).and_then(|queue| queue.has_to_look(now_ms()));
+    let looked = match due {
+        Ok(false) | Err(StoreError::Missing { .. }) => Ok(()),
+        Ok(true) => Queue::open(paths).map_err(Into::into).and_then(|q| q.look(now_ms())),
+        Err(error) => Err(ActionError::from(error)),
+    };
+    if let Err(error) = looked {
+        ui.warning(&error.to_string());
+    }
 }
 
 /// What is listened on, before there is a runtime.

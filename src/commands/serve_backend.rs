@@ -1,11 +1,15 @@
 //! What the server asks of the program: the docs as an engine would get them, by the same way as
 //! `docs ls`; the engines; the settings.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
 use serde_json::Value;
 
-use super::Workplace;
-use super::here::reconcile;
-use super::target::{self, Target};
+use super::here::is_text;
+use super::target::{self, Programs, Target};
+use super::{Workplace, now_ms};
 use crate::config::Config;
 use crate::context::first_message::DocState;
 use crate::context::kinds::{NameKind, by_name, no_doc};
@@ -13,21 +17,48 @@ use crate::context::names::{shown, sort_by_name};
 use crate::context::snapshot::{DocEntry, DocKind};
 use crate::context::{ContextSnapshot, Reading};
 use crate::control::actions::settings::ALLOWED;
+use crate::control::actions::{Ask, Enqueued, Queue};
 use crate::control::{ApiError, Backend, ErrorCode, wire};
-use crate::engines::Catalogue;
 use crate::error::{ExitKind, Failure};
 use crate::paths::Paths;
 use crate::project::{Bucket, Project, docs, registered};
+use crate::session::{Store, StoreError, UnixMs};
 
 /// The program behind the server.
 pub(super) struct ServeBackend {
     paths: Paths,
+    /// The config files as they were read last, and what told them apart then.
+    place: Mutex<Option<([Stamp; 2], Arc<Workplace>)>>,
 }
+
+/// What changes with a file; `None`: it is not there.
+type Stamp = Option<(u64, u64, i64, i64)>;
 
 impl ServeBackend {
     pub(super) fn new(paths: Paths) -> ServeBackend {
-        ServeBackend { paths }
+        ServeBackend { paths, place: Mutex::new(None) }
     }
+
+    /// Config and engines as they are now; read again only where a file has changed.
+    fn place(&self) -> Result<Arc<Workplace>, ApiError> {
+        let stamps =
+            ["config.toml", "engines.toml"].map(|name| stamp(&self.paths.config.join(name)));
+        // A thread that died with the lock left the last good one.
+        let mut known = self.place.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match &*known {
+            Some((old, place)) if *old == stamps => Ok(place.clone()),
+            _ => {
+                let place = Arc::new(Workplace::open().map_err(of_config)?);
+                *known = Some((stamps, place.clone()));
+                Ok(place)
+            }
+        }
+    }
+}
+
+fn stamp(file: &Path) -> Stamp {
+    let about = std::fs::metadata(file).ok()?;
+    Some((about.ino(), about.len(), about.ctime(), about.ctime_nsec()))
 }
 
 impl Backend for ServeBackend {
@@ -37,13 +68,19 @@ impl Backend for ServeBackend {
         engine: Option<&str>,
         model: Option<&str>,
     ) -> Result<wire::Docs, ApiError> {
-        let place = Workplace::open().map_err(of_config)?;
+        let place = self.place()?;
         let mut resolved = registered(project.clone());
-        for note in reconcile(&mut resolved, &self.paths) {
-            tracing::info!(note, "docs");
+        // Opened for reading: the flags are told as they are now, nothing is kept of that.
+        let flags = Store::open_reading(&self.paths)
+            .and_then(|store| docs::reconcile_flags(&store, &project.folder, is_text, now_ms()));
+        match flags {
+            Ok(reconciled) => resolved.instructions = reconciled.instructions,
+            Err(StoreError::Missing { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
         let cwd = &project.folder;
-        let target = Target::choose(&place, engine, model, cwd).map_err(of_engine)?;
+        let target = Target::choose_with(&place, engine, model, cwd, Programs::LeaveAlone)
+            .map_err(of_engine)?;
         let reading = Reading::UpTo(target.budget());
         let snapshot = target::snapshot(&place, Some(&resolved), cwd, reading);
         let built = target.build(&snapshot);
@@ -71,14 +108,19 @@ impl Backend for ServeBackend {
         })
     }
 
-    fn catalogue(&self) -> Result<Catalogue, ApiError> {
-        Ok(Workplace::open().map_err(of_config)?.catalogue)
+    fn engines(&self) -> Result<Vec<(String, String)>, ApiError> {
+        let place = self.place()?;
+        Ok(place.catalogue.iter().map(|(id, spec)| (id.to_owned(), spec.name.clone())).collect())
+    }
+
+    fn enqueue(&self, queue: &Queue, ask: &Ask, now: UnixMs) -> Result<Enqueued, ApiError> {
+        Ok(queue.enqueue(ask, &self.place()?.catalogue, now)?)
     }
 
     fn settings(&self) -> Result<Vec<wire::SettingView>, ApiError> {
-        let Workplace { config, .. } = Workplace::open().map_err(of_config)?;
+        let place = self.place()?;
         let Config { default_engine, models, secrets, chip, profile, retention_days, log_level } =
-            config;
+            &place.config;
         let view = |key: &str, value: Value, source: crate::config::Source| wire::SettingView {
             key: key.to_owned(),
             value,
@@ -87,13 +129,13 @@ impl Backend for ServeBackend {
         };
         let secrets_word = format!("{:?}", secrets.value).to_lowercase();
         Ok(vec![
-            view("default-engine", Value::from(default_engine.value), default_engine.source),
+            view("default-engine", serde_json::json!(default_engine.value), default_engine.source),
             view("models", serde_json::json!(models.value), models.source),
             view("secrets", secrets_word.into(), secrets.source),
             view("chip", chip.value.into(), chip.source),
             view("profile", profile.value.into(), profile.source),
             view("retention-days", retention_days.value.into(), retention_days.source),
-            view("log-level", log_level.value.into(), log_level.source),
+            view("log-level", log_level.value.as_str().into(), log_level.source),
         ])
     }
 }

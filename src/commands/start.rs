@@ -18,7 +18,7 @@ use crate::context::{DisplayText, FirstMessage, Reading, SnapshotRequest, folder
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
 use crate::error::{ExitKind, Failure};
-use crate::launch::below::SESSION_VARIABLE;
+use crate::launch::below::{SESSION_VARIABLE, TOKEN_VARIABLE};
 use crate::launch::plan::{LaunchPlan, PlanError};
 use crate::launch::request::LaunchRequest;
 use crate::launch::run_folder::RunFolder;
@@ -189,6 +189,9 @@ impl Start {
         })?;
         // By it a command below the engine knows that no person has typed it.
         plan.env.push((SESSION_VARIABLE.into(), id.to_string().into()));
+        if self.env.contains_key(TOKEN_VARIABLE) {
+            plan.env_remove.push(TOKEN_VARIABLE.to_owned());
+        }
         if let Some(path) = self.env.get("PATH") {
             plan.env.push(("PATH".into(), path.clone()));
         }

@@ -19,6 +19,15 @@ pub(super) struct Target {
     pub(super) delivery: Delivery,
 }
 
+/// Whether an engine's program may be started to ask for its version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Programs {
+    /// Once; then it is cached.
+    Ask,
+    /// Only what is cached counts: for who may not start anything.
+    LeaveAlone,
+}
+
 impl Target {
     /// The engine that is named; else the configured one; else the one with the widest budget, the
     /// first of several by id.
@@ -28,15 +37,26 @@ impl Target {
         model: Option<&str>,
         cwd: &Path,
     ) -> Result<Target, Failure> {
+        Target::choose_with(place, engine, model, cwd, Programs::Ask)
+    }
+
+    /// [`Target::choose`], with a say on whether programs are started.
+    pub(super) fn choose_with(
+        place: &Workplace,
+        engine: Option<&str>,
+        model: Option<&str>,
+        cwd: &Path,
+        programs: Programs,
+    ) -> Result<Target, Failure> {
         match engine.or(place.config.default_engine.value.as_deref()) {
             Some(id) => {
                 let spec = place.catalogue.get(id).ok_or_else(|| unknown(place, id))?;
-                Ok(Target::new(place, id, spec, model, cwd))
+                Ok(Target::new(place, id, spec, model, cwd, programs))
             }
             None => place
                 .catalogue
                 .iter()
-                .map(|(id, spec)| Target::new(place, id, spec, model, cwd))
+                .map(|(id, spec)| Target::new(place, id, spec, model, cwd, programs))
                 .reduce(|best, next| if next.budget() > best.budget() { next } else { best })
                 .ok_or_else(|| Failure::new(ExitKind::Config, "the catalogue has no engine")),
         }
@@ -44,7 +64,8 @@ impl Target {
 
     /// Every engine of the catalogue, with the model that is configured for it.
     pub(super) fn all(place: &Workplace, cwd: &Path) -> Vec<Target> {
-        place.catalogue.iter().map(|(id, spec)| Target::new(place, id, spec, None, cwd)).collect()
+        let new = |(id, spec)| Target::new(place, id, spec, None, cwd, Programs::Ask);
+        place.catalogue.iter().map(new).collect()
     }
 
     fn new(
@@ -53,11 +74,12 @@ impl Target {
         spec: &EngineSpec,
         model: Option<&str>,
         cwd: &Path,
+        programs: Programs,
     ) -> Target {
         let engine = crate::engines::engine(id, spec);
         let configured_here = || place.config.models.value.get(id).cloned();
         let model = model.map(str::to_owned).or_else(configured_here);
-        let version = deciding_version(place, id, spec);
+        let version = deciding_version(place, id, spec, programs);
         let host = Host {
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
@@ -99,14 +121,24 @@ pub(super) fn unknown(place: &Workplace, id: &str) -> Failure {
 
 /// The engine's version where a window depends on it; asked of the binary once, then cached. The
 /// other engines are not started for a list.
-fn deciding_version(place: &Workplace, id: &str, spec: &EngineSpec) -> Option<String> {
+fn deciding_version(
+    place: &Workplace,
+    id: &str,
+    spec: &EngineSpec,
+    programs: Programs,
+) -> Option<String> {
     if !spec.windows.iter().any(|rule| rule.since.is_some() || rule.until.is_some()) {
         return None;
     }
     let path = std::env::var_os("PATH");
     let found = detect::find(id, spec, path.as_deref()).ok()?;
-    let child_path = detect::child_path(spec, &found, path.as_deref());
-    detect::version(&found, spec, &version_cache(place), &child_path)
+    match programs {
+        Programs::LeaveAlone => detect::known_version(&found, &version_cache(place)),
+        Programs::Ask => {
+            let child_path = detect::child_path(spec, &found, path.as_deref());
+            detect::version(&found, spec, &version_cache(place), &child_path)
+        }
+    }
 }
 
 /// Where the versions of the programs are kept.

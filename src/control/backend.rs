@@ -1,9 +1,10 @@
 //! What the server asks of the rest of the program, so that it knows no engine and no command line.
 
+use super::actions::{Ask, Enqueued, Queue};
 use super::error::ApiError;
 use super::wire;
-use crate::engines::Catalogue;
 use crate::project::Project;
+use crate::session::UnixMs;
 
 /// The rest of the program.
 pub trait Backend: Send + Sync {
@@ -19,11 +20,17 @@ pub trait Backend: Send + Sync {
         model: Option<&str>,
     ) -> Result<wire::Docs, ApiError>;
 
-    /// The engines that can be asked for.
+    /// The engines there are: id and name.
     ///
     /// # Errors
     /// A config file that is wrong.
-    fn catalogue(&self) -> Result<Catalogue, ApiError>;
+    fn engines(&self) -> Result<Vec<(String, String)>, ApiError>;
+
+    /// Puts a request into the queue, with the engines that there are.
+    ///
+    /// # Errors
+    /// Why it is not taken in; a config file that is wrong.
+    fn enqueue(&self, queue: &Queue, ask: &Ask, now: UnixMs) -> Result<Enqueued, ApiError>;
 
     /// The settings in force.
     ///

@@ -3,7 +3,7 @@
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::actions::IdempotencyKey;
 use super::error::{ApiError, ErrorCode};
@@ -53,10 +53,8 @@ impl Call {
     /// [`ErrorCode::InvalidJson`], [`ErrorCode::InvalidBody`] with the field.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         serde_json::from_slice(&self.body).map_err(|error| {
-            let code = match error.classify() {
-                serde_json::error::Category::Data => ErrorCode::InvalidBody,
-                _ => ErrorCode::InvalidJson,
-            };
+            let is_json = serde_json::from_slice::<IgnoredAny>(&self.body).is_ok();
+            let code = if is_json { ErrorCode::InvalidBody } else { ErrorCode::InvalidJson };
             ApiError::new(code, format!("the body: {error}"))
         })
     }

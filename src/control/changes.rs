@@ -16,9 +16,9 @@ const ACTIONS: &str = "SELECT id, kind, project_id, status FROM cli_pending_acti
     WHERE status IN ('pending', 'applying')
        OR id IN (SELECT id FROM cli_pending_actions ORDER BY id DESC LIMIT 200)";
 
-/// The statuses of sessions: all that run, and the newest of the others.
+/// The statuses of sessions: the newest that run, and the newest of the others.
 const SESSIONS: &str = "SELECT id, engine, project_id, outcome FROM sessions
-    WHERE outcome = 'running'
+    WHERE id IN (SELECT id FROM sessions WHERE outcome = 'running' ORDER BY id DESC LIMIT 1000)
        OR id IN (SELECT id FROM sessions ORDER BY id DESC LIMIT 200)";
 
 /// The store between two looks.
@@ -54,31 +54,32 @@ impl Source {
     /// The first event of a listener.
     pub(super) fn ready(&self) -> Bytes {
         let pending = self.known.actions.values().filter(|action| action["status"] == "pending");
-        event("ready", &json!({ "pending": pending.count() }))
+        Bytes::from(event("ready", &json!({ "pending": pending.count() })))
     }
 
     /// What changed since the last look. A store that can't be read now is looked at next time.
-    pub(super) fn changes(&mut self) -> Vec<Bytes> {
+    pub(super) fn changes(&mut self) -> Option<Bytes> {
         let state = match self.look() {
             Ok(Some(state)) => state,
-            Ok(None) => return Vec::new(),
+            Ok(None) => return None,
             Err(error) => {
                 tracing::warn!(%error, "events");
                 self.open = None;
-                return Vec::new();
+                return None;
             }
         };
-        let mut events = Vec::new();
+        let mut events = String::new();
         if self.looked {
-            let news = |name, old: &BTreeMap<String, Value>, new: &BTreeMap<String, Value>| {
+            for (name, old, new) in [
+                ("action", &self.known.actions, &state.actions),
+                ("session", &self.known.sessions, &state.sessions),
+            ] {
                 let changed = new.iter().filter(|(id, value)| old.get(*id) != Some(value));
-                changed.map(|(_, value)| event(name, value)).collect::<Vec<_>>()
-            };
-            events.extend(news("action", &self.known.actions, &state.actions));
-            events.extend(news("session", &self.known.sessions, &state.sessions));
+                events.extend(changed.map(|(_, value)| event(name, value)));
+            }
         }
         (self.known, self.looked) = (state, true);
-        events
+        (!events.is_empty()).then(|| Bytes::from(events))
     }
 
     /// The state, where it may have changed.
@@ -125,16 +126,16 @@ fn rows(c: &Connection, sql: &str, second: &str) -> rusqlite::Result<BTreeMap<St
 }
 
 /// One event. JSON has no line break, so it is one line of data.
-fn event(name: &str, data: &Value) -> Bytes {
-    Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
+fn event(name: &str, data: &Value) -> String {
+    format!("event: {name}\ndata: {data}\n\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn texts(events: &[Bytes]) -> Vec<String> {
-        events.iter().map(|event| String::from_utf8_lossy(event).into_owned()).collect()
+    fn text(events: Option<Bytes>) -> String {
+        events.map(|events| String::from_utf8_lossy(&events).into_owned()).unwrap_or_default()
     }
 
     #[test]
@@ -143,8 +144,8 @@ mod tests {
         let data = dir.path().to_owned();
         let paths = Paths { config: data.clone(), runs: data.clone(), data, home: None };
         let mut source = Source::new(&paths);
-        assert!(source.changes().is_empty(), "no store");
-        assert_eq!(texts(&[source.ready()]), ["event: ready\ndata: {\"pending\":0}\n\n"]);
+        assert!(source.changes().is_none(), "no store");
+        assert_eq!(text(Some(source.ready())), "event: ready\ndata: {\"pending\":0}\n\n");
 
         let insert = |id: &str| {
             let sql = "INSERT INTO cli_pending_actions
@@ -155,18 +156,18 @@ mod tests {
         };
         insert("a");
         let expected = r#"{"id":"a","kind":"launch","project":null,"status":"pending"}"#;
-        assert_eq!(texts(&source.changes()), [format!("event: action\ndata: {expected}\n\n")]);
-        assert!(source.changes().is_empty(), "nothing new");
+        assert_eq!(text(source.changes()), format!("event: action\ndata: {expected}\n\n"));
+        assert!(source.changes().is_none(), "nothing new");
         insert("b");
-        assert_eq!(source.changes().len(), 1, "only the new one");
+        assert_eq!(text(source.changes()).matches("event:").count(), 1, "only the new one");
 
         let mut late = Source::new(&paths);
-        assert!(late.changes().is_empty(), "what was there before is no news");
-        assert!(texts(&[late.ready()])[0].contains("\"pending\":2"));
+        assert!(late.changes().is_none(), "what was there before is no news");
+        assert!(text(Some(late.ready())).contains("\"pending\":2"));
 
         std::fs::remove_file(paths.database()).expect("remove");
-        assert!(source.changes().is_empty());
+        assert!(source.changes().is_none());
         insert("c");
-        assert_eq!(source.changes().len(), 1, "another file, another database");
+        assert!(text(source.changes()).contains("\"c\""), "another file, another database");
     }
 }

@@ -97,19 +97,15 @@ impl Hub {
     fn watch(&self) {
         let mut source = Source::new(&self.paths);
         loop {
-            let events = source.changes();
+            let news = source.changes();
             let mut listeners = self.lock();
             for listener in &mut listeners.all {
                 // Before its greeting a listener knows no state that could have changed.
                 let old = std::mem::replace(&mut listener.greeted, true);
-                let ready = (!old).then(|| source.ready());
-                let news = if old { &events[..] } else { &[] };
-                for event in ready.iter().chain(news) {
-                    if listener.events.try_send(event.clone()).is_err() {
-                        // Gone, or behind: its stream ends.
-                        listener.greeted = false;
-                        break;
-                    }
+                let event = if old { news.clone() } else { Some(source.ready()) };
+                if event.is_some_and(|event| listener.events.try_send(event).is_err()) {
+                    // Gone, or behind: its stream ends.
+                    listener.greeted = false;
                 }
             }
             listeners.all.retain(|listener| listener.greeted && !listener.events.is_closed());

@@ -57,5 +57,6 @@ pub const STREAMS: usize = 8;
 /// shared memory (`PRAGMA data_version`).
 pub const EVENT_LOOK: Duration = Duration::from_millis(200);
 
-/// Events that wait for one slow listener; one that falls behind is told to read the lists again.
-pub const EVENT_BACKLOG: usize = 64;
+/// Looks with news that wait for one slow listener: seconds of work. They are shared by all listeners;
+/// one look's are at most some 400 KB.
+pub const EVENT_BACKLOG: usize = 16;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::catalogue::EngineSpec;
 use crate::error::{ExitKind, Failure};
+use crate::launch::below::TOKEN_VARIABLE;
 
 /// How long a `--version` may take: the slowest engine needs about 3 s on a loaded machine.
 const VERSION_TIME: Duration = Duration::from_secs(20);
@@ -108,10 +109,7 @@ pub fn version(found: &Found, spec: &EngineSpec, cache: &Path, env_path: &OsStr)
         return None;
     }
     let key = cache_key(&found.program)?;
-    let mut entries: serde_json::Map<String, serde_json::Value> = std::fs::read(cache)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default();
+    let mut entries = read_cache(cache);
     if let Some(known) = entries.get(&key).and_then(|v| v.as_str()) {
         return Some(known.to_owned()).filter(|v| !v.is_empty());
     }
@@ -121,6 +119,17 @@ pub fn version(found: &Found, spec: &EngineSpec, cache: &Path, env_path: &OsStr)
     // The cache is a convenience: a folder that cannot be written costs only time.
     let _ = write_cache(cache, &entries);
     version
+}
+
+/// [`version`], as far as the cache file knows it: no program is started.
+pub fn known_version(found: &Found, cache: &Path) -> Option<String> {
+    let known = read_cache(cache).remove(&cache_key(&found.program)?)?;
+    known.as_str().filter(|version| !version.is_empty()).map(str::to_owned)
+}
+
+fn read_cache(cache: &Path) -> serde_json::Map<String, serde_json::Value> {
+    let bytes = std::fs::read(cache).ok();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
 fn cache_key(program: &Path) -> Option<String> {
@@ -146,6 +155,7 @@ fn ask_version(program: &Path, args: &[String], env_path: &OsStr) -> Option<Stri
     let errors = output.try_clone().ok()?;
     let child = Command::new(program)
         .args(args)
+        .env_remove(TOKEN_VARIABLE)
         .env("PATH", env_path)
         .stdin(Stdio::null())
         .stdout(Stdio::from(output.try_clone().ok()?))
@@ -223,6 +233,8 @@ mod tests {
         let cache = dir.path().join("cache/versions.json");
         assert_eq!(version(&found, &spec(), &cache, &path).as_deref(), Some("xeng 1.2.3"));
         assert!(cache.exists());
+        assert_eq!(known_version(&found, &cache).as_deref(), Some("xeng 1.2.3"));
+        assert_eq!(known_version(&found, &dir.path().join("none")), None);
     }
 
     #[test]

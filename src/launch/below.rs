@@ -10,6 +10,9 @@ use std::ffi::OsStr;
 /// Set for each engine: the id of its session.
 pub const SESSION_VARIABLE: &str = "OMNI_RUN_SESSION";
 
+/// Where a script may keep the API's token; no engine inherits it (H07).
+pub const TOKEN_VARIABLE: &str = "OMNI_RUN_TOKEN";
+
 /// The session below which this process runs.
 pub fn session_above() -> Option<String> {
     let own = std::env::var_os(SESSION_VARIABLE);

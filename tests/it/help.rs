@@ -26,6 +26,7 @@ fn help_of_each_command() {
         "inbox ls",
         "inbox show",
         "inbox approve",
+        "serve",
         "engines",
         "engines ls",
         "engines show",

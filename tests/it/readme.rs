@@ -4,7 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::control_api::home_with;
 use crate::support::home::write;
+use crate::support::serve::{Serve, approve};
 use crate::support::{TestHome, run};
 
 const README: &str = include_str!("../../README.md");
@@ -55,4 +57,54 @@ fn every_engine_and_every_exit_code_is_in_a_table() {
     for code in [0, 2, 64, 66, 69, 70, 73, 75, 77, 78, 124] {
         assert!(README.contains(&format!("\n| {code} |")), "{code} is not in the README");
     }
+}
+
+/// The block of this language that follows these words.
+fn example(after: &str, language: &str) -> String {
+    let (_, rest) = README.split_once(after).expect("the words");
+    let (_, rest) = rest.split_once(&format!("```{language}\n")).expect("a block");
+    rest.split_once("```").expect("its end").0.to_owned()
+}
+
+#[test]
+fn the_curl_examples_of_the_api_run() {
+    let home = home_with(&[("old.md", b"old")]);
+    write(home.home().join("notes.md"), "notes");
+    let serve = Serve::start(&home);
+    let script = example("## CLI Control (HTTP)", "sh").replace("/project/shop/", "/project/p1/");
+    let ran = run(home.command("/bin/sh").arg("-eu"), script).expect_success();
+    assert_eq!(ran.stderr, "");
+    assert!(ran.stdout.contains("\"name\":\"old.md\""), "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("\"status\":\"pending\"}").count(), 2, "{}", ran.stdout);
+    let actions = serve.get("/actions").json();
+    let actions = actions["actions"].as_array().expect("list");
+    let kinds: Vec<&str> = actions.iter().filter_map(|action| action["kind"].as_str()).collect();
+    assert_eq!(kinds, ["add_doc", "delete_doc"]);
+    for action in actions {
+        assert_eq!(approve(&home, action["id"].as_str().expect("id"))["status"], "applied");
+    }
+}
+
+#[test]
+fn the_python_example_of_the_api_runs_from_the_question_to_the_answer() {
+    let home = home_with(&[("a.md", b"# A")]);
+    let serve = Serve::start(&home);
+    let program = example("A launch in Python", "python");
+    assert!(program.lines().count() <= 25, "a short example");
+    let program = program.replace("/project/shop/", "/project/p1/").replace("codex", "echo");
+    let mut events = crate::control_api::Events::open(&serve);
+    let mut python = home.command("python3");
+    let said = std::thread::scope(|scope| {
+        let asking = scope.spawn(move || run(python.arg("-"), program));
+        loop {
+            let (name, data) = events.next();
+            if name == "action" && data["status"] == "pending" {
+                approve(&home, data["id"].as_str().expect("id"));
+                break asking.join().expect("python");
+            }
+        }
+    });
+    let said = said.expect_success();
+    assert!(said.stdout.contains("your message: What is open?"), "{}", said.stdout);
+    assert!(said.stdout.contains("a.md"), "{}", said.stdout);
 }

@@ -12,6 +12,7 @@ pub mod fake_model;
 pub mod home;
 pub mod process;
 pub mod sample_files;
+pub mod serve;
 
 #[allow(unused_imports, reason = "see above: not every test binary uses every part")]
 pub use self::{

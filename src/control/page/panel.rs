@@ -78,11 +78,8 @@ fn change(
 fn panel(api: &Api, project: &Project, engine: Option<&str>) -> Result<Response, ApiError> {
     let engine = engine.filter(|engine| !engine.is_empty());
     let docs = api.backend.docs(project, engine, None)?;
-    let catalogue = api.backend.catalogue()?;
-    let engines = catalogue
-        .iter()
-        .map(|(id, spec)| EngineName { id: id.to_owned(), name: spec.name.clone() })
-        .collect();
+    let engines = api.backend.engines()?.into_iter().map(|(id, name)| EngineName { id, name });
+    let engines = engines.collect();
     Ok(answer::json(StatusCode::OK, &Panel { docs, engines }))
 }
 

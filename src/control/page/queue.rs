@@ -92,7 +92,7 @@ fn card(action: Action, prompt_head: usize) -> Card {
     Card {
         project_folder: action.project_folder.as_deref().map(shown_path),
         decided_by: action.decided_by.clone(),
-        action: action_view(action, prompt_head),
+        action: action_view(action, now_ms(), prompt_head),
     }
 }
 

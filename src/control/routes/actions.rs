@@ -9,13 +9,13 @@ use super::{Answer, Parameter, Route, Values, Verb, Work, projects, shape};
 use crate::context::names::shown_path;
 use crate::control::actions::{
     Action, ActionId, Ask, Enqueued, Filter, Idempotency, Payload, ProjectRef, QUEUE_LIMIT, Queue,
-    Wish,
+    Status, Wish,
 };
 use crate::control::api::Api;
 use crate::control::call::Call;
 use crate::control::error::{ApiError, ErrorCode};
 use crate::control::{answer, wire};
-use crate::session::Store;
+use crate::session::{Store, UnixMs};
 
 /// Characters of a prompt in a list: two thousand whole ones could be a hundred megabytes.
 const PROMPT_HEAD: usize = 200;
@@ -76,10 +76,8 @@ pub(super) fn ask(
     let asked_by = if call.agent.is_empty() { "a program".to_owned() } else { call.agent.clone() };
     let route = call.route.clone();
     let idempotency = call.key.clone().map(|key| Idempotency { key, route });
-    let catalogue = api.backend.catalogue()?;
     let queue = Queue::new(store, &api.paths);
-    let now = jiff::Timestamp::now().as_millisecond();
-    Ok(queue.enqueue(&Ask { wish, project, asked_by, idempotency }, &catalogue, now)?)
+    api.backend.enqueue(&queue, &Ask { wish, project, asked_by, idempotency }, now())
 }
 
 /// The answer to a request that waits now: also to a repeated one, whatever became of it since.
@@ -112,7 +110,12 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
         Some(store) => Queue::new(store, &api.paths).list(&filter)?,
         None => Vec::new(),
     };
-    let actions = actions.into_iter().map(|action| view(action, PROMPT_HEAD)).collect();
+    let now = now();
+    let actions = actions
+        .into_iter()
+        .filter(|action| decided || status(action, now).is_open())
+        .map(|action| view(action, now, PROMPT_HEAD))
+        .collect();
     Ok(answer::json(StatusCode::OK, &wire::Actions { actions }))
 }
 
@@ -121,11 +124,29 @@ fn show(api: &Api, call: &Call) -> Result<Response, ApiError> {
     let id: ActionId = call.segment(0).parse().map_err(|_| unknown())?;
     let store = projects::open(api)?.ok_or_else(unknown)?;
     let action = Queue::new(store, &api.paths).get(id)?;
-    Ok(answer::json(StatusCode::OK, &view(action, usize::MAX)))
+    Ok(answer::json(StatusCode::OK, &view(action, now(), usize::MAX)))
 }
 
-/// An action on the wire; its prompt is cut after `prompt_head` characters.
-pub(in crate::control) fn view(action: Action, prompt_head: usize) -> wire::ActionView {
+/// Where it stands. What is out of date has expired also before somebody writes that down: looking
+/// writes nothing.
+fn status(action: &Action, now: UnixMs) -> Status {
+    match action.status {
+        Status::Pending if action.expires_at <= now => Status::Expired,
+        status => status,
+    }
+}
+
+fn now() -> UnixMs {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// An action on the wire as it stands at `now`; its prompt is cut after `prompt_head` characters.
+pub(in crate::control) fn view(
+    action: Action,
+    now: UnixMs,
+    prompt_head: usize,
+) -> wire::ActionView {
+    let status = status(&action, now);
     let outcome = action.outcome.map(|outcome| wire::ActionOutcome {
         code: outcome.code.as_str(),
         message: outcome.message,
@@ -141,7 +162,7 @@ pub(in crate::control) fn view(action: Action, prompt_head: usize) -> wire::Acti
         asked_by: action.asked_by,
         asked_at: action.asked_at,
         expires_at: action.expires_at,
-        status: action.status.as_str(),
+        status: status.as_str(),
         decided_at: action.decided_at,
         applied_at: action.applied_at,
         outcome,
