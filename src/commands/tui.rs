@@ -124,7 +124,7 @@ fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome:
         }),
         resumed: start.resume.is_some(),
         first_message: plugin.first_message.clone(),
-        complaints,
+        complaints: complaints.iter().map(|c| start.first.complaint_to_store(c)).collect(),
     };
     start.warn(recorder.finish(SessionEnd {
         ended_at: now_ms(),

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::acp::Acp;
 use super::dialogue::{Lines, json_line, text_at};
+use super::own_output::{OwnOutput, Piece};
 use super::*;
 use crate::launch::plan::{CarryBack, RunContents, RunFile, StdinPlan};
 
@@ -134,7 +135,11 @@ impl Engine for Gemini {
         if ours {
             return Box::new(Stream::default());
         }
-        Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure))
+        let empty_is_failure = self.spec.one_shot.empty_is_failure;
+        if generic::wants_json(&plan.args, &OUTPUT) {
+            return Box::new(OwnOutput::new(pieces, empty_is_failure));
+        }
+        Box::new(dialogue::Plain::new(empty_is_failure))
     }
 }
 
@@ -172,6 +177,21 @@ impl Gemini {
 
 fn settings_dir(host: &Host) -> Option<PathBuf> {
     host.dir(HOME_VARIABLE).or_else(|| host.home.clone()).map(|home| home.join(".gemini"))
+}
+
+/// What its own JSON says, as one object or in events. One of these repeats the whole message.
+fn pieces(event: &Value) -> Vec<Piece> {
+    let text = |path: &[&str]| text_at(event, path).map(str::to_owned);
+    let answer = match text_at(event, &["type"]) {
+        Some("message") if text_at(event, &["role"]) == Some("assistant") => {
+            text(&["content"]).map(Piece::Text)
+        }
+        Some(_) => None,
+        None => text(&["response"]).map(Piece::Whole),
+    };
+    let failure = text(&["error", "message"]).map(Piece::Failure);
+    let session = text(&["session_id"]).map(Piece::Session);
+    [session, answer, failure].into_iter().flatten().collect()
 }
 
 /// The events of `-o stream-json`: the answer comes in deltas.
