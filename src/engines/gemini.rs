@@ -26,6 +26,8 @@ const INSTRUCTION_FILE: &str = "GEMINI.md";
 const ENGINE_FOLDERS: [&str; 2] = ["tmp", "history"];
 /// The output options, long and short.
 const OUTPUT: [&str; 2] = ["-o", "--output-format"];
+/// The one that we use: the answer in pieces.
+const OURS: [&str; 2] = ["-o", "stream-json"];
 
 impl Engine for Gemini {
     fn id(&self) -> &EngineId {
@@ -82,6 +84,9 @@ impl Engine for Gemini {
             spec.one_shot.session_args.clear();
             request.engine_args = generic::take_option(&request.engine_args, &OUTPUT).1;
         }
+        if !acp && !generic::has_option(&request.engine_args, &OUTPUT) {
+            spec.one_shot.args.extend(OURS.map(str::to_owned));
+        }
         let resume = request.resume.clone().filter(|_| acp);
         if acp {
             request.resume = None;
@@ -96,9 +101,6 @@ impl Engine for Gemini {
             plan.stdin = StdinPlan::Dialogue;
             plan.engine_session = resume;
             return Ok(plan);
-        }
-        if !generic::has_option(&request.engine_args, &OUTPUT) {
-            plan.arg("-o").arg("stream-json");
         }
         generic::message(&mut plan, &spec, &request, first.sent().to_text())?;
         Ok(plan)
@@ -131,8 +133,9 @@ impl Engine for Gemini {
             let resume = plan.engine_session.clone();
             return Box::new(Acp::new(plan.cwd.clone(), resume, None, first));
         }
-        let ours = plan.args.iter().rev().take(2).any(|arg| arg == "stream-json");
-        if ours {
+        // Ours stands behind the catalogue's; the user's own arguments come last.
+        let ours = plan.args.iter().skip(self.spec.one_shot.args.len()).take(OURS.len());
+        if ours.eq(OURS.iter()) {
             return Box::new(Stream::default());
         }
         let empty_is_failure = self.spec.one_shot.empty_is_failure;
