@@ -83,6 +83,16 @@ impl Store {
         self.read(|c| messages_of(c, id))
     }
 
+    /// What was typed to an engine, newest first, at most `limit` texts.
+    pub fn typed_texts(&self, engine: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT text FROM messages JOIN sessions ON sessions.id = session_id
+                   WHERE role = 'operator' AND engine = ?1
+                   ORDER BY started_at DESC LIMIT ?2";
+        self.read(|c| {
+            c.prepare(sql)?.query_map(params![engine, limit], |row| row.get(0))?.collect()
+        })
+    }
+
     /// What was delivered in a session, where it is known.
     pub fn receipt(&self, id: SessionId) -> Result<Option<serde_json::Value>, StoreError> {
         Ok(self.read(|c| receipt_of(c, id))?.map(|(_, receipt)| receipt))

@@ -186,6 +186,10 @@ impl Engine {
     }
 
     fn codex(mut self) -> ExitCode {
+        if self.args.iter().filter(|arg| *arg == "--json").count() > 1 {
+            let _ = writeln!(std::io::stderr(), "--json cannot be used multiple times");
+            return ExitCode::from(2);
+        }
         self.take_in(None);
         say(&json!({"type": "thread.started", "thread_id": "t-1"}).to_string());
         let quote = format!("stream error, retrying: {}", self.received);

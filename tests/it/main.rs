@@ -13,6 +13,7 @@ mod docs_names;
 mod engines_cmd;
 mod export_cmd;
 mod help;
+mod invisible;
 mod launch;
 mod launch_cron;
 mod launch_ends;
