@@ -10,7 +10,7 @@ use std::fmt;
 pub enum ExitKind {
     /// The command line is wrong (2).
     Usage,
-    /// The prompt cannot be sent: empty or not UTF-8 (64).
+    /// Input that cannot be used: a prompt that is empty or not UTF-8, a damaged export (64).
     BadPrompt,
     /// A project, file or session that was named is not there (66).
     NotFound,

@@ -25,4 +25,7 @@ pub struct EchoCommand {
     /// The model
     #[arg(long)]
     pub model: Option<String>,
+    /// How many bytes at the end of the message were typed
+    #[arg(long)]
+    pub typed_bytes: Option<usize>,
 }

@@ -4,12 +4,14 @@ mod config;
 mod docs;
 mod echo;
 mod engines;
+mod export;
 mod inbox;
 mod profile;
 mod project;
 mod run;
 mod serve;
 mod sessions;
+mod share;
 mod store;
 
 use std::path::PathBuf;
@@ -20,12 +22,14 @@ pub use config::*;
 pub use docs::*;
 pub use echo::*;
 pub use engines::*;
+pub use export::*;
 pub use inbox::*;
 pub use profile::*;
 pub use project::*;
 pub use run::*;
 pub use serve::*;
 pub use sessions::*;
+pub use share::*;
 pub use store::*;
 
 /// Starts any AI coding agent with the project's own documents in its first message.
@@ -73,6 +77,12 @@ pub enum Command {
     Inbox(InboxArgs),
     /// Local HTTP control for programs, with you in the loop
     Serve(ServeArgs),
+    /// Write sessions as JSON lines, Markdown or HTML
+    Export(ExportArgs),
+    /// Read back what `export` wrote
+    Import(ImportArgs),
+    /// Write a session as one HTML page for other people, secrets masked
+    Share(ShareArgs),
     /// The engines and what each can do
     Engines(EnginesArgs),
     /// Check this machine: engines, config, store

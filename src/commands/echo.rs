@@ -13,6 +13,7 @@ pub(super) fn echo(command: &EchoCommand) -> Result<ExitCode, Failure> {
         attach: command.attach.clone(),
         session: command.session.clone(),
         model: command.model.clone(),
+        typed_bytes: command.typed_bytes,
     };
     if command.tui {
         echo_tui(&args, command.message.clone())

@@ -9,9 +9,11 @@ mod docs_preview;
 mod doctor;
 mod echo;
 mod engines;
+mod export;
 mod gather;
 mod here;
 mod ids;
+mod import;
 mod inbox;
 mod inbox_card;
 mod inbox_open;
@@ -21,6 +23,9 @@ mod run;
 mod serve;
 mod serve_backend;
 mod sessions;
+mod share;
+mod since;
+mod sink;
 mod start;
 mod store;
 mod table;
@@ -52,6 +57,9 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Profile(args) => profile::profile(&args, ui),
         Command::Sessions(args) => sessions::sessions(args, ui),
         Command::Inbox(args) => inbox::inbox(args, ui),
+        Command::Export(args) => export::export(&args, ui),
+        Command::Import(args) => import::import(&args, ui),
+        Command::Share(args) => share::share(&args, ui),
         Command::Engines(args) => engines::engines(args, ui),
         Command::Doctor => doctor::doctor(ui),
         Command::Config(args) => config::config(&args, ui),

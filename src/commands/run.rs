@@ -105,7 +105,7 @@ impl Start {
             verified: outcome.verdict.verified.clone().or(plugin.verified()),
             resumed: self.resume.is_some(),
             first_message: plugin.first_message.clone(),
-            complaints: complaints.clone(),
+            complaints: complaints.iter().map(|c| self.first.complaint_to_store(c)).collect(),
         };
         for complaint in &complaints {
             self.ui.warning(&format!("{}: {complaint}", self.name()));
@@ -116,19 +116,22 @@ impl Start {
         if outcome.timed_out {
             self.ui.warning(&format!("{}: ended by the time-out", self.name()));
         }
-        self.warn(recorder.finish(SessionEnd {
-            ended_at: now_ms(),
-            exit_code: outcome.end.code,
-            signal: outcome.end.signal.or(outcome.forwarded),
-            outcome: match (outcome.timed_out, code) {
-                (true, _) => Outcome::TimedOut,
-                (false, 0) if outcome.verdict.failure.is_none() => Outcome::Ok,
-                (false, _) => Outcome::Failed,
-            },
-            engine_session_id: engine_session,
-            reply: Some(outcome.verdict.reply.clone()).filter(|reply| !reply.is_empty()),
-            receipt: Some(receipt.to_json()),
-        }));
+        self.warn(
+            recorder.finish(SessionEnd {
+                ended_at: now_ms(),
+                exit_code: outcome.end.code,
+                signal: outcome.end.signal.or(outcome.forwarded),
+                outcome: match (outcome.timed_out, code) {
+                    (true, _) => Outcome::TimedOut,
+                    (false, 0) if outcome.verdict.failure.is_none() => Outcome::Ok,
+                    (false, _) => Outcome::Failed,
+                },
+                engine_session_id: engine_session,
+                reply: Some(self.first.answer_to_store(&outcome.verdict.reply))
+                    .filter(|reply| !reply.is_empty()),
+                receipt: Some(receipt.to_json()),
+            }),
+        );
         if self.args.output != Output::Text {
             self.print_json(id, code, &outcome, &receipt)?;
         }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use super::now_ms;
 use super::start::{Start, not_started};
-use crate::context::DisplayText;
+use crate::context::{DisplayText, earlier_block};
 use crate::engines::LaunchMode;
 use crate::error::{ExitKind, Failure};
 use crate::launch::editor_socket::{EDITOR_SUBCOMMAND, EditorPlan};
@@ -17,7 +17,10 @@ use crate::launch::plugin_report::PluginReport;
 use crate::launch::receipt::Receipt;
 use crate::launch::run_folder::carry_back;
 use crate::launch::wrapped::{self, Hooks, WrappedOutcome, WrappedPlan};
-use crate::session::{Outcome, Recorder, SessionEnd, SessionId};
+use crate::session::{Outcome, Recorder, SessionEnd, SessionId, Store};
+
+/// How many of the newest typed texts are looked through; an engine's history is hardly longer.
+const EARLIER_TEXTS: u32 = 10_000;
 
 /// Runs the engine in the terminal to its end.
 pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<ExitCode, Failure> {
@@ -44,7 +47,7 @@ pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<Exi
     };
     let mut record = |display: &DisplayText| {
         if recorder.is_none() {
-            let row = start.new_session(id, plan, display);
+            let row = start.new_session(id, plan, &as_typed(start, display));
             let (started, warning) = Recorder::start(&start.paths, row);
             recorder = Some(started);
             warnings.extend(warning);
@@ -75,6 +78,18 @@ pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<Exi
     finish(start, plan, recorder, &outcome);
     drop(folder);
     Ok(ExitCode::from(outcome.exit_code()))
+}
+
+/// What the composer held, less the block of an earlier session that came with it out of the engine's
+/// history.
+fn as_typed(start: &Start, display: &DisplayText) -> DisplayText {
+    if !earlier_block::begins(display.as_str()) {
+        return display.clone();
+    }
+    let earlier = Store::open_reading(&start.paths)
+        .and_then(|store| store.typed_texts(start.engine.id().as_str(), EARLIER_TEXTS))
+        .unwrap_or_default();
+    DisplayText::new(earlier_block::typed(display.as_str(), &earlier))
 }
 
 fn wrapped_plan(start: &Start, plan: &LaunchPlan, run_dir: &std::path::Path) -> WrappedPlan {
@@ -124,7 +139,7 @@ fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome:
         }),
         resumed: start.resume.is_some(),
         first_message: plugin.first_message.clone(),
-        complaints,
+        complaints: complaints.iter().map(|c| start.first.complaint_to_store(c)).collect(),
     };
     start.warn(recorder.finish(SessionEnd {
         ended_at: now_ms(),

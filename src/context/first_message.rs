@@ -1,6 +1,7 @@
 //! The two texts of a first message, as types that cannot be mixed up: what the user typed
 //! ([`DisplayText`], the only thing stored) and what goes to the engine ([`SentText`]).
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Exactly what the user typed.
@@ -205,5 +206,83 @@ impl FirstMessage {
     /// What was built for it.
     pub fn auto(&self) -> &AutoContext {
         &self.auto
+    }
+
+    /// An answer as it is stored. An engine that prints its whole input must not bring the block into
+    /// the store: a mark stands in its place. What a model quotes of a doc is its answer and stays.
+    pub fn answer_to_store(&self, answer: &str) -> String {
+        [self.auto.block(), self.auto.instructions()]
+            .into_iter()
+            .flatten()
+            .map(|sent| sent.trim_end_matches('\n'))
+            .filter(|sent| !sent.is_empty())
+            .fold(answer.to_owned(), |answer, sent| answer.replace(sent, MARK))
+    }
+
+    /// A complaint of the engine as it is stored: any stretch of the block is left out. A service
+    /// that refuses a message may quote from it. The paths of attachments may stay.
+    pub fn complaint_to_store(&self, complaint: &str) -> String {
+        let texts = [self.auto.block(), self.auto.instructions()];
+        without_quotes(complaint, &texts.map(Option::unwrap_or_default))
+    }
+}
+
+/// Stands for text of the block where an engine repeated it.
+const MARK: &str = "[the injected docs]";
+/// Bytes in a row that make a quote: no chance, and hardly a name that both have.
+const SHORTEST_QUOTE: usize = 24;
+
+/// `text` without the stretches that it has in common with one of `sources`.
+fn without_quotes(text: &str, sources: &[&str]) -> String {
+    let bytes = text.as_bytes();
+    let windows: HashSet<&[u8]> = bytes.windows(SHORTEST_QUOTE).collect();
+    if windows.is_empty() {
+        return text.to_owned();
+    }
+    let quoted: HashSet<&[u8]> = sources
+        .iter()
+        .flat_map(|source| source.as_bytes().windows(SHORTEST_QUOTE))
+        .filter(|window| windows.contains(window))
+        .collect();
+    let mut kept = String::with_capacity(text.len());
+    let (mut looked, mut quoted_until) = (0, 0);
+    for (at, c) in text.char_indices() {
+        let was_quote = 0 < quoted_until && at <= quoted_until;
+        // A stretch may begin inside a character.
+        while looked <= at {
+            if bytes[looked..].get(..SHORTEST_QUOTE).is_some_and(|w| quoted.contains(w)) {
+                quoted_until = looked + SHORTEST_QUOTE;
+            }
+            looked += 1;
+        }
+        if quoted_until <= at {
+            kept.push(c);
+        } else if !was_quote {
+            kept.push_str(MARK);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_left_out_of_complaints_and_the_rest_stays() {
+        let block =
+            "## Injected Project Docs\n\n### a.md\n```\nThe 世界 of rules is short.\n```\n\n";
+        for (complaint, expected) in [
+            ("bad request: 400", "bad request: 400"),
+            ("invalid: The 世界 of rules is short. end", "invalid: [the injected docs] end"),
+            (block, "[the injected docs]"),
+            ("short", "short"),
+            ("", ""),
+        ] {
+            assert_eq!(without_quotes(complaint, &[block, ""]), expected, "{complaint:?}");
+        }
+        // A quote cut anywhere leaves less than a window of it.
+        let cut = format!("x{}", &block[..40]);
+        assert_eq!(without_quotes(&cut, &[block]), "x[the injected docs]");
     }
 }

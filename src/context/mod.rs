@@ -11,6 +11,7 @@ mod defuse;
 pub mod delivery;
 mod describe;
 mod dir;
+pub mod earlier_block;
 pub mod figures;
 pub mod first_message;
 pub mod folder;

@@ -5,6 +5,7 @@ use base64::Engine as _;
 use serde_json::{Value, json};
 
 use super::dialogue::{Lines, answer_line, json_line, text_at};
+use super::own_output::{OwnOutput, Piece};
 use super::*;
 use crate::launch::plan::StdinPlan;
 
@@ -104,8 +105,12 @@ impl Engine for Claude {
     }
 
     fn dialogue(&self, plan: &LaunchPlan, first: &FirstMessage) -> Box<dyn Dialogue> {
+        let empty_is_failure = self.spec.one_shot.empty_is_failure;
         if plan.stdin != StdinPlan::Dialogue {
-            return Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure));
+            return match generic::wants_json(&plan.args, &[OUTPUT_FORMAT]) {
+                true => Box::new(OwnOutput::new(pieces, empty_is_failure)),
+                false => Box::new(dialogue::Plain::new(empty_is_failure)),
+            };
         }
         Box::new(Blocks { line: user_line(first), ..Blocks::default() })
     }
@@ -148,6 +153,19 @@ fn user_line(first: &FirstMessage) -> Vec<u8> {
     let mut line = message.to_string().into_bytes();
     line.push(b'\n');
     line
+}
+
+/// What its own JSON says, whole or in events.
+fn pieces(event: &Value) -> Vec<Piece> {
+    let text = |key| text_at(event, &[key]).map(str::to_owned);
+    if text_at(event, &["type"]) != Some("result") {
+        return text("session_id").map(Piece::Session).into_iter().collect();
+    }
+    let result = text("result").unwrap_or_default();
+    let is_error = event.get("is_error").and_then(Value::as_bool) == Some(true);
+    let failure = is_error.then(|| Piece::Failure(result.clone()));
+    let session = text("session_id").map(Piece::Session);
+    session.into_iter().chain(failure).chain([Piece::Whole(result)]).collect()
 }
 
 /// The stream-json talk. stdin stays open until the `result` event: 2.1.197 drops a message with

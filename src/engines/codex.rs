@@ -13,6 +13,8 @@ adapter!(
 
 /// The config key that appends a developer message.
 const INSTRUCTIONS_KEY: &str = "developer_instructions";
+/// The option that prints events in place of the answer.
+const EVENTS: &str = "--json";
 /// The engine refuses a longer turn with "input_too_large", in characters.
 const MOST_CHARACTERS: usize = 1_048_576;
 
@@ -96,7 +98,12 @@ impl Engine for Codex {
         let given = take_instructions(&mut request.engine_args);
         // `resume ID` is a subcommand of `exec`: it follows exec's own options.
         let resume = request.resume.take();
-        let mut plan = generic::base(&self.spec, &request, first)?;
+        let mut spec = self.spec.clone();
+        if request.engine_args.iter().any(|arg| arg == EVENTS) {
+            // The engine refuses it twice.
+            spec.one_shot.args.retain(|arg| arg != EVENTS);
+        }
+        let mut plan = generic::base(&spec, &request, first)?;
         let head = self.instructions(&mut plan, &request, first, given);
         let text = format!("{head}{}", first.sent().to_text());
         if let Some(id) = resume {
@@ -133,7 +140,9 @@ impl Engine for Codex {
     }
 
     fn dialogue(&self, plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
-        let raw = plan.args.iter().filter(|arg| *arg == "--json").count() > 1;
+        // In its place it is ours; elsewhere the user wants the events themselves.
+        let ours = self.spec.one_shot.args.iter().position(|arg| arg == EVENTS);
+        let raw = ours.is_none_or(|at| plan.args.get(at).is_none_or(|arg| arg != EVENTS));
         Box::new(Events { raw, ..Events::default() })
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::acp::Acp;
 use super::dialogue::{Lines, answer_line, json_line, text_at};
+use super::own_output::{OwnOutput, Piece};
 use super::*;
 use crate::launch::plan::StdinPlan;
 
@@ -14,6 +15,8 @@ adapter!(
     Cursor
 );
 
+/// The option that decides what stands on stdout.
+const OUTPUT_FORMAT: &str = "--output-format";
 /// The method named in its documents for `authenticate`.
 const LOGIN_METHOD: &str = "cursor_login";
 
@@ -57,8 +60,32 @@ impl Engine for Cursor {
             let resume = plan.engine_session.clone();
             return Box::new(Acp::new(plan.cwd.clone(), resume, Some(LOGIN_METHOD), first));
         }
+        // Ours is the first; one of the user's own counts in its place.
+        let own = plan.args.iter().filter(|arg| is_output_format(arg)).count() > 1;
+        let empty_is_failure = self.spec.one_shot.empty_is_failure;
+        if own && generic::wants_json(&plan.args, &[OUTPUT_FORMAT]) {
+            return Box::new(OwnOutput::new(pieces, empty_is_failure));
+        } else if own {
+            return Box::new(dialogue::Plain::new(empty_is_failure));
+        }
         Box::new(Stream { sent: first.sent().to_text(), ..Stream::default() })
     }
+}
+
+fn is_output_format(arg: &OsString) -> bool {
+    let rest = arg.to_str().and_then(|arg| arg.strip_prefix(OUTPUT_FORMAT));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+}
+
+/// What its own JSON says, as one object or in events. One of these repeats the whole message.
+fn pieces(event: &Value) -> Vec<Piece> {
+    let session = text_at(event, &["session_id"]).map(|id| Piece::Session(id.to_owned()));
+    let result =
+        text_at(event, &["result"]).filter(|_| text_at(event, &["type"]) == Some("result"));
+    let is_error = event.get("is_error").and_then(Value::as_bool) == Some(true);
+    let failure = result.filter(|_| is_error).map(|text| Piece::Failure(text.to_owned()));
+    let answer = result.map(|text| Piece::Whole(text.to_owned()));
+    [session, failure, answer].into_iter().flatten().collect()
 }
 
 /// The events of `--output-format stream-json`. The echoed `user` event proves the delivery.

@@ -33,6 +33,8 @@ impl Engine for Echo {
 
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
         let mut plan = generic::base(&self.spec, request, first)?;
+        // So that its answer, which is stored, has nothing of the block, whatever stands in that.
+        plan.arg(&format!("--typed-bytes={}", first.display().as_str().len()));
         generic::message(&mut plan, &self.spec, request, first.sent().to_text())?;
         Ok(plan)
     }
@@ -53,7 +55,13 @@ pub struct EchoArgs {
     pub session: Option<String>,
     /// The model.
     pub model: Option<String>,
+    /// How many bytes at the end of the message were typed; unknown in its interface.
+    pub typed_bytes: Option<usize>,
 }
+
+/// The section that is not fenced: its lines are somebody's own words.
+const LAST_SECTION: &str = "## About the person you work with";
+const INSTRUCTION_SECTIONS: [&str; 2] = ["## Custom Instructions", "## Project Instructions"];
 
 /// The echo engine: reads its message from `input` and writes the summary to `output`.
 ///
@@ -70,8 +78,11 @@ pub fn echo_main(
     if let Some(file) = &args.instructions {
         let text = std::fs::read_to_string(file)?;
         writeln!(output, "system prompt: {} bytes", text.len())?;
-        for line in text.lines().filter(|l| l.starts_with("## ") || l.starts_with("### ")) {
-            writeln!(output, "  {line}")?;
+        // Not the other headings: they may be those of a doc.
+        for section in INSTRUCTION_SECTIONS {
+            if text.lines().any(|line| line == section) {
+                writeln!(output, "  {section}")?;
+            }
         }
     }
     for file in &args.attach {
@@ -79,7 +90,11 @@ pub fn echo_main(
         let name = crate::ui::one_line(&file.file_name().unwrap_or_default().to_string_lossy());
         writeln!(output, "attached: {name} ({size} bytes)")?;
     }
-    let (headings, rest) = split_message(&message);
+    let typed_at = args.typed_bytes.and_then(|typed| message.len().checked_sub(typed));
+    let (headings, rest) = match typed_at.and_then(|at| message.split_at_checked(at)) {
+        Some((block, typed)) => (split_message(block).0, typed),
+        None => split_message(&message),
+    };
     for heading in headings {
         writeln!(output, "  {heading}")?;
     }
@@ -106,6 +121,9 @@ fn split_message(message: &str) -> (Vec<&str>, &str) {
         } else if text.starts_with("## ") || text.starts_with("### ") {
             headings.push(text);
             rest = at;
+            if text == LAST_SECTION {
+                break;
+            }
             (in_catalogue, listed) = (text.starts_with("## Available Reference Docs"), false);
         } else if in_catalogue && text.starts_with("- ") {
             (rest, listed) = (at, true);
@@ -121,6 +139,27 @@ fn split_message(message: &str) -> (Vec<&str>, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_of_profile_or_instructions_is_repeated() {
+        let dir = tempfile::tempdir().expect("dir");
+        let instructions = dir.path().join("i.md");
+        std::fs::write(&instructions, "## Project Instructions\n\n### r.md\n\n## secret\n")
+            .expect("write");
+        let typed = "## typed\nwords";
+        let args = EchoArgs {
+            instructions: Some(instructions),
+            typed_bytes: Some(typed.len()),
+            ..EchoArgs::default()
+        };
+        let message = format!("{LAST_SECTION}\n\n## secret\nwords of theirs\n\n{typed}");
+        let mut output = Vec::new();
+        echo_main(&args, &mut message.as_bytes(), &mut output).expect("echo");
+        let output = String::from_utf8(output).expect("text");
+        assert!(!output.contains("secret") && !output.contains("theirs"), "{output}");
+        assert!(output.ends_with(&format!("{LAST_SECTION}\nyour message: {typed}\n")), "{output}");
+        assert!(output.contains("  ## Project Instructions\n"), "{output}");
+    }
 
     #[test]
     fn the_summary_names_what_came_and_repeats_the_message() {

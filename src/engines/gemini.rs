@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::acp::Acp;
 use super::dialogue::{Lines, json_line, text_at};
+use super::own_output::{OwnOutput, Piece};
 use super::*;
 use crate::launch::plan::{CarryBack, RunContents, RunFile, StdinPlan};
 
@@ -25,6 +26,8 @@ const INSTRUCTION_FILE: &str = "GEMINI.md";
 const ENGINE_FOLDERS: [&str; 2] = ["tmp", "history"];
 /// The output options, long and short.
 const OUTPUT: [&str; 2] = ["-o", "--output-format"];
+/// The one that we use: the answer in pieces.
+const OURS: [&str; 2] = ["-o", "stream-json"];
 
 impl Engine for Gemini {
     fn id(&self) -> &EngineId {
@@ -81,6 +84,9 @@ impl Engine for Gemini {
             spec.one_shot.session_args.clear();
             request.engine_args = generic::take_option(&request.engine_args, &OUTPUT).1;
         }
+        if !acp && !generic::has_option(&request.engine_args, &OUTPUT) {
+            spec.one_shot.args.extend(OURS.map(str::to_owned));
+        }
         let resume = request.resume.clone().filter(|_| acp);
         if acp {
             request.resume = None;
@@ -95,9 +101,6 @@ impl Engine for Gemini {
             plan.stdin = StdinPlan::Dialogue;
             plan.engine_session = resume;
             return Ok(plan);
-        }
-        if !generic::has_option(&request.engine_args, &OUTPUT) {
-            plan.arg("-o").arg("stream-json");
         }
         generic::message(&mut plan, &spec, &request, first.sent().to_text())?;
         Ok(plan)
@@ -130,11 +133,16 @@ impl Engine for Gemini {
             let resume = plan.engine_session.clone();
             return Box::new(Acp::new(plan.cwd.clone(), resume, None, first));
         }
-        let ours = plan.args.iter().rev().take(2).any(|arg| arg == "stream-json");
-        if ours {
+        // Ours stands behind the catalogue's; the user's own arguments come last.
+        let ours = plan.args.iter().skip(self.spec.one_shot.args.len()).take(OURS.len());
+        if ours.eq(OURS.iter()) {
             return Box::new(Stream::default());
         }
-        Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure))
+        let empty_is_failure = self.spec.one_shot.empty_is_failure;
+        if generic::wants_json(&plan.args, &OUTPUT) {
+            return Box::new(OwnOutput::new(pieces, empty_is_failure));
+        }
+        Box::new(dialogue::Plain::new(empty_is_failure))
     }
 }
 
@@ -172,6 +180,21 @@ impl Gemini {
 
 fn settings_dir(host: &Host) -> Option<PathBuf> {
     host.dir(HOME_VARIABLE).or_else(|| host.home.clone()).map(|home| home.join(".gemini"))
+}
+
+/// What its own JSON says, as one object or in events. One of these repeats the whole message.
+fn pieces(event: &Value) -> Vec<Piece> {
+    let text = |path: &[&str]| text_at(event, path).map(str::to_owned);
+    let answer = match text_at(event, &["type"]) {
+        Some("message") if text_at(event, &["role"]) == Some("assistant") => {
+            text(&["content"]).map(Piece::Text)
+        }
+        Some(_) => None,
+        None => text(&["response"]).map(Piece::Whole),
+    };
+    let failure = text(&["error", "message"]).map(Piece::Failure);
+    let session = text(&["session_id"]).map(Piece::Session);
+    [session, answer, failure].into_iter().flatten().collect()
 }
 
 /// The events of `-o stream-json`: the answer comes in deltas.

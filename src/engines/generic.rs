@@ -169,6 +169,11 @@ pub(super) fn has_option(args: &[OsString], names: &[&str]) -> bool {
     })
 }
 
+/// Whether the last value of this option asks for JSON in some form.
+pub(super) fn wants_json(args: &[OsString], names: &[&str]) -> bool {
+    take_option(args, names).0.is_some_and(|value| value.contains("json"))
+}
+
 /// Takes an option with its value out of the arguments: the value, and the rest.
 pub(super) fn take_option(args: &[OsString], names: &[&str]) -> (Option<String>, Vec<OsString>) {
     let (mut value, mut rest, mut items) = (None, Vec::new(), args.iter());

@@ -239,36 +239,53 @@ fn unquoted(text: &str) -> String {
     text.trim().trim_matches(['"', '\'']).to_owned()
 }
 
+/// How a line of the engine's own begins that is no answer. Seen on stdout in front of the answer,
+/// whatever the quiet option says.
+const NOISE: &str = "⚠ tirith security scanner";
+
 /// Plain text, less the lines of the engine's own that are no answer; the id is on stderr.
 #[derive(Default)]
 struct Quiet {
-    out: Lines,
+    /// The head of a line that may become noise. All else passes as it comes.
+    held: Vec<u8>,
+    /// The line is known to be part of the answer.
+    passing: bool,
     err: Lines,
     reply: Vec<u8>,
 }
 
 impl Quiet {
-    fn line(&mut self, mut line: Vec<u8>) -> Option<Action> {
-        let text = String::from_utf8_lossy(&line);
-        // Seen on stdout in front of the answer, whatever the quiet option says.
-        let noise = text.trim_start().starts_with("⚠ tirith security scanner");
-        if noise {
-            return None;
-        }
-        line.push(b'\n');
-        self.reply.extend_from_slice(&line);
-        Some(Action::Answer(line))
+    fn answer(&mut self, bytes: Vec<u8>) -> Vec<Action> {
+        self.reply.extend_from_slice(&bytes);
+        if bytes.is_empty() { Vec::new() } else { vec![Action::Answer(bytes)] }
     }
 }
 
 impl Dialogue for Quiet {
     fn stdout(&mut self, chunk: &[u8]) -> Vec<Action> {
-        self.out.push(chunk).into_iter().filter_map(|line| self.line(line)).collect()
+        let mut passed = Vec::new();
+        for part in chunk.split_inclusive(|byte| *byte == b'\n') {
+            let ended = part.ends_with(b"\n");
+            self.held.extend_from_slice(part);
+            let text = self.held.trim_ascii_start();
+            let is_noise = text.starts_with(NOISE.as_bytes());
+            let may_become = NOISE.as_bytes().starts_with(text) && !ended;
+            if self.passing || !(is_noise || may_become) {
+                passed.append(&mut self.held);
+                self.passing = true;
+            }
+            if ended {
+                self.held.clear();
+                self.passing = false;
+            }
+        }
+        self.answer(passed)
     }
 
     fn stdout_end(&mut self) -> Vec<Action> {
-        let rest = self.out.rest();
-        rest.and_then(|line| self.line(line)).into_iter().collect()
+        let held = std::mem::take(&mut self.held);
+        let is_noise = held.trim_ascii_start().starts_with(NOISE.as_bytes());
+        self.answer(if is_noise { Vec::new() } else { held })
     }
 
     fn wants_stderr(&self) -> bool {
@@ -295,6 +312,35 @@ impl Dialogue for Quiet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_passes_as_it_comes_without_the_engines_own_lines() {
+        let output =
+            "⚠ tirith security scanner is off\n\none\n  ⚠ tir\ntwo ⚠ tirith security scanner";
+        let expected = "\none\n  ⚠ tir\ntwo ⚠ tirith security scanner";
+        for cut in 0..=output.len() {
+            let mut quiet = Quiet::default();
+            let mut actions = quiet.stdout(&output.as_bytes()[..cut]);
+            actions.extend(quiet.stdout(&output.as_bytes()[cut..]));
+            actions.extend(quiet.stdout_end());
+            let shown: Vec<u8> = actions
+                .into_iter()
+                .flat_map(|action| match action {
+                    Action::Answer(bytes) => bytes,
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            assert_eq!(String::from_utf8_lossy(&shown), expected, "cut at {cut}");
+            let end = EngineEnd { code: Some(0), signal: None };
+            assert_eq!(quiet.verdict(end).reply, expected);
+        }
+        // Half a line is not kept back.
+        let mut quiet = Quiet::default();
+        assert_eq!(quiet.stdout(b"half"), [Action::Answer(b"half".to_vec())]);
+        let noise = "⚠ tirith security scanner";
+        assert!(quiet.stdout_end().is_empty() && quiet.stdout(b"\n").len() == 1);
+        assert!(quiet.stdout(noise.as_bytes()).is_empty() && quiet.stdout_end().is_empty());
+    }
 
     #[test]
     fn enabled_plugins_in_the_forms_that_people_write() {

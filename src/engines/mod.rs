@@ -19,6 +19,7 @@ mod generic;
 mod hermes;
 mod openclaw;
 mod opencode;
+mod own_output;
 mod pi;
 mod request_plugin;
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use super::dialogue::text_at;
+use super::own_output::{OwnOutput, Piece};
 use super::request_plugin::Orders;
 use super::*;
 
@@ -110,8 +111,12 @@ impl Engine for Opencode {
         Ok(plan)
     }
 
-    fn dialogue(&self, _plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
-        Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure))
+    fn dialogue(&self, plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
+        let empty_is_failure = self.spec.one_shot.empty_is_failure;
+        match generic::wants_json(&plan.args, &["--format"]) {
+            true => Box::new(OwnOutput::new(pieces, empty_is_failure)),
+            false => Box::new(dialogue::Plain::new(empty_is_failure)),
+        }
     }
 }
 
@@ -131,6 +136,20 @@ impl Opencode {
         push(&mut config, "plugin", &format!("file://{}", plugin.display()));
         config
     }
+}
+
+/// What the events of `--format json` say.
+fn pieces(event: &Value) -> Vec<Piece> {
+    let text = |path: &[&str]| text_at(event, path).map(str::to_owned);
+    let said = match text_at(event, &["type"]) {
+        Some("text") => text(&["part", "text"]).map(Piece::Text),
+        Some("error") => {
+            let why = text(&["error", "data", "message"]).or_else(|| text(&["error", "name"]));
+            Some(Piece::Failure(why.unwrap_or_else(|| "no reason given".to_owned())))
+        }
+        _ => None,
+    };
+    text(&["sessionID"]).map(Piece::Session).into_iter().chain(said).collect()
 }
 
 /// The user's own overlay with the instructions.

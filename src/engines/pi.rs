@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::dialogue::text_at;
+use super::own_output::{OwnOutput, Piece};
 use super::request_plugin::Orders;
 use super::*;
 
@@ -84,8 +85,32 @@ impl Engine for Pi {
         Ok(plan)
     }
 
-    fn dialogue(&self, _plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
-        Box::new(dialogue::Plain::new(self.spec.one_shot.empty_is_failure))
+    fn dialogue(&self, plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
+        let empty_is_failure = self.spec.one_shot.empty_is_failure;
+        match generic::wants_json(&plan.args, &["--mode"]) {
+            true => Box::new(OwnOutput::new(pieces, empty_is_failure)),
+            false => Box::new(dialogue::Plain::new(empty_is_failure)),
+        }
+    }
+}
+
+/// What the events of `--mode json` say: the last message of the model is the answer, and the exit
+/// code is 0 whatever became of it.
+fn pieces(event: &Value) -> Vec<Piece> {
+    match text_at(event, &["type"]) {
+        Some("session") => {
+            text_at(event, &["id"]).map(|id| Piece::Session(id.to_owned())).into_iter().collect()
+        }
+        Some("message_end") if text_at(event, &["message", "role"]) == Some("assistant") => {
+            let message = &event["message"];
+            let parts = message["content"].as_array().into_iter().flatten();
+            let text: String = parts.filter_map(|part| text_at(part, &["text"])).collect();
+            let failed = text_at(message, &["stopReason"]) == Some("error");
+            let why = text_at(message, &["errorMessage"]).unwrap_or("no reason given");
+            let failure = failed.then(|| Piece::Failure(why.to_owned()));
+            failure.into_iter().chain([Piece::Whole(text)]).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -84,6 +84,11 @@ pub fn backup(store: &Store, file: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
+/// How many spool files wait, of whatever database.
+pub fn waiting(paths: &Paths) -> usize {
+    spool::waiting(paths, &std::env::temp_dir())
+}
+
 /// What `store check` found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {
@@ -122,6 +127,6 @@ pub fn check(store: &Store, paths: &Paths) -> Result<CheckReport, StoreError> {
             spooled: 0,
         })
     })?;
-    report.spooled = spool::waiting(paths, &std::env::temp_dir());
+    report.spooled = waiting(paths);
     Ok(report)
 }

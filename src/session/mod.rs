@@ -7,6 +7,7 @@
 
 pub mod backup;
 mod error;
+pub mod export;
 pub mod lock;
 mod path_text;
 mod record;

@@ -8,7 +8,7 @@ use crate::session::error::StoreError;
 use crate::session::path_text::{path_from_sql, path_to_sql};
 use crate::session::record::{
     Message, NewSession, Outcome, Role, SessionEnd, SessionFilter, SessionId, SessionMode,
-    SessionRow,
+    SessionRow, UnixMs,
 };
 use crate::session::store::Store;
 
@@ -80,27 +80,48 @@ impl Store {
 
     /// The messages of a session, in order.
     pub fn messages(&self, id: SessionId) -> Result<Vec<Message>, StoreError> {
-        let sql = "SELECT seq, role, text, created_at FROM messages WHERE session_id = ?1
-                   ORDER BY seq";
+        self.read(|c| messages_of(c, id))
+    }
+
+    /// What was typed to an engine, newest first, at most `limit` texts.
+    pub fn typed_texts(&self, engine: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT text FROM messages JOIN sessions ON sessions.id = session_id
+                   WHERE role = 'operator' AND engine = ?1
+                   ORDER BY started_at DESC LIMIT ?2";
         self.read(|c| {
-            let mut statement = c.prepare(sql)?;
-            let rows = statement.query_map([id.to_string()], |row| {
-                Ok(Message {
-                    seq: row.get(0)?,
-                    role: word(row, 1, Role::parse)?,
-                    text: row.get(2)?,
-                    created_at: row.get(3)?,
-                })
-            })?;
-            rows.collect()
+            c.prepare(sql)?.query_map(params![engine, limit], |row| row.get(0))?.collect()
         })
     }
 
     /// What was delivered in a session, where it is known.
     pub fn receipt(&self, id: SessionId) -> Result<Option<serde_json::Value>, StoreError> {
-        let sql = "SELECT receipt_json FROM receipts WHERE session_id = ?1";
-        self.read(|c| c.query_row(sql, [id.to_string()], |row| json(row, 0)).optional())
+        Ok(self.read(|c| receipt_of(c, id))?.map(|(_, receipt)| receipt))
     }
+}
+
+/// The messages of a session, in order.
+pub(super) fn messages_of(c: &Connection, id: SessionId) -> rusqlite::Result<Vec<Message>> {
+    let sql = "SELECT seq, role, text, created_at FROM messages WHERE session_id = ?1
+               ORDER BY seq";
+    let mut statement = c.prepare(sql)?;
+    let rows = statement.query_map([id.to_string()], |row| {
+        Ok(Message {
+            seq: row.get(0)?,
+            role: word(row, 1, Role::parse)?,
+            text: row.get(2)?,
+            created_at: row.get(3)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// The receipt of a session and when it was written.
+pub(super) fn receipt_of(
+    c: &Connection,
+    id: SessionId,
+) -> rusqlite::Result<Option<(UnixMs, serde_json::Value)>> {
+    let sql = "SELECT created_at, receipt_json FROM receipts WHERE session_id = ?1";
+    c.query_row(sql, [id.to_string()], |row| Ok((row.get(0)?, json(row, 1)?))).optional()
 }
 
 /// Writes the session and its operator row, unless the session is there already. `false`: it was.
@@ -157,16 +178,26 @@ pub(super) fn insert_end(
         insert_message(c, &id, Role::Engine, reply, end.ended_at)?;
     }
     if let Some(receipt) = &end.receipt {
-        c.execute(
-            "INSERT OR REPLACE INTO receipts (session_id, receipt_json, created_at)
-             VALUES (?1, ?2, ?3)",
-            params![id, receipt.to_string(), end.ended_at],
-        )?;
+        insert_receipt(c, &id, receipt, end.ended_at)?;
     }
     Ok(true)
 }
 
-fn insert_message(
+pub(super) fn insert_receipt(
+    c: &Connection,
+    session: &str,
+    receipt: &serde_json::Value,
+    created_at: UnixMs,
+) -> rusqlite::Result<()> {
+    c.execute(
+        "INSERT OR REPLACE INTO receipts (session_id, receipt_json, created_at)
+         VALUES (?1, ?2, ?3)",
+        params![session, receipt.to_string(), created_at],
+    )?;
+    Ok(())
+}
+
+pub(super) fn insert_message(
     c: &Connection,
     session: &str,
     role: Role,
@@ -181,12 +212,13 @@ fn insert_message(
     Ok(())
 }
 
-const COLUMNS: &str = "id, engine, model, project_id, project_path, cwd, mode, engine_session_id,
+pub(super) const COLUMNS: &str =
+    "id, engine, model, project_id, project_path, cwd, mode, engine_session_id,
     argv_json, started_at, ended_at, exit_code, signal, outcome,
     coalesce((SELECT substr(CAST(text AS BLOB), 1, 800) FROM messages
               WHERE session_id = sessions.id AND role = 'operator' ORDER BY seq LIMIT 1), x'')";
 
-fn session_from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+pub(super) fn session_from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
         id: word(row, 0, |id| id.parse().ok())?,
         engine: row.get(1)?,

@@ -151,6 +151,20 @@ impl Store {
         attempt().map_err(|e| self.error(&e))
     }
 
+    /// The same for work that has errors of its own: any of them undoes all of it.
+    pub(super) fn write_or_undo<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let failed = |error: rusqlite::Error| E::from(self.error(&error));
+        // Dropped before the commit, it is rolled back.
+        let change = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let result = work(&change)?;
+        change.commit().map_err(failed)?;
+        Ok(result)
+    }
+
     /// The bare connection, for what can't run in a transaction.
     pub(super) fn connection(&self) -> &Connection {
         &self.connection

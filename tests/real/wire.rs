@@ -22,15 +22,15 @@ struct Reach {
 }
 
 /// One engine with a home, a model and a project.
-struct Bed {
-    engine: RealEngine,
-    home: TestHome,
-    model: FakeModel,
-    project: std::path::PathBuf,
+pub(crate) struct Bed {
+    pub(crate) engine: RealEngine,
+    pub(crate) home: TestHome,
+    pub(crate) model: FakeModel,
+    pub(crate) project: std::path::PathBuf,
 }
 
 impl Bed {
-    fn new(id: &str, docs: &[(&str, &[u8])]) -> Option<Bed> {
+    pub(crate) fn new(id: &str, docs: &[(&str, &[u8])]) -> Option<Bed> {
         let engine = require_engine(id)?;
         let (home, model) = (TestHome::new(), FakeModel::start());
         let project = home.project_with_docs("p1", docs);
@@ -38,7 +38,7 @@ impl Bed {
         Some(Bed { engine, home, model, project })
     }
 
-    fn omni(&self) -> Command {
+    pub(crate) fn omni(&self) -> Command {
         let mut command = self.home.omni();
         command.arg(self.engine.omni_id()).current_dir(&self.project);
         command
@@ -194,8 +194,16 @@ fn without_docs(id: &str) {
     }
 }
 
-/// Nothing of the block is in what omni-run keeps (S60): database, spool, logs.
-fn invisible(home: &TestHome, markers: &[&str]) {
+/// Nothing of the block is in what omni-run keeps and hands on (S60): database, spool, logs, exports,
+/// the pages of `share`.
+pub(crate) fn invisible(home: &TestHome, markers: &[&str]) {
+    for format in ["jsonl", "md", "html"] {
+        let export = run(home.omni().args(["export", "--all", "--format", format]), "");
+        let text = export.expect_success().stdout;
+        for marker in markers {
+            assert!(!text.contains(marker), "{marker} in the export\n{text}");
+        }
+    }
     let mut folders = vec![home.data().join("omni-run"), home.state().join("omni-run")];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {

@@ -2,6 +2,7 @@
 
 mod concurrency;
 mod damage;
+mod export;
 mod limits;
 mod properties;
 mod rows;
