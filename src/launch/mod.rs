@@ -4,6 +4,7 @@
 mod answer_writer;
 mod describe;
 pub mod editor_socket;
+pub mod front;
 pub mod gate;
 mod keeper;
 pub mod keys;

@@ -101,6 +101,17 @@ impl Store {
         let sql = "SELECT receipt_json FROM receipts WHERE session_id = ?1";
         self.read(|c| c.query_row(sql, [id.to_string()], |row| json(row, 0)).optional())
     }
+
+    /// The different `front` marks in the receipts of an engine, newest first, at most so many.
+    pub fn fronts(&self, engine: &str, limit: u32) -> Result<Vec<serde_json::Value>, StoreError> {
+        let sql = "SELECT json_extract(receipt_json, '$.front') AS front
+                   FROM receipts JOIN sessions ON sessions.id = receipts.session_id
+                   WHERE engine = ?1 AND front IS NOT NULL
+                   GROUP BY front ORDER BY max(started_at) DESC LIMIT ?2";
+        self.read(|c| {
+            c.prepare(sql)?.query_map(params![engine, limit], |row| json(row, 0))?.collect()
+        })
+    }
 }
 
 /// Writes the session and its operator row, unless the session is there already. `false`: it was.

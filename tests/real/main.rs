@@ -11,5 +11,7 @@ mod cursor;
 mod cursor_stand_in;
 mod smoke;
 mod tui;
+mod tui_bed;
 mod tui_cases;
+mod tui_life;
 mod wire;
