@@ -390,6 +390,20 @@ impl PtyDriver {
         seen.modes_left_on()
     }
 
+    /// The modes that are on between two frames: in one the cursor is hidden and mode 2026 is on.
+    pub fn modes_between_frames(&self) -> Vec<String> {
+        let (lock, woken) = &*self.seen;
+        let until = Instant::now() + LIMIT;
+        let mut seen = lock.lock().expect("lock");
+        loop {
+            let modes = seen.modes_left_on();
+            if !modes.iter().any(|mode| mode == "?2026") || seen.over || Instant::now() > until {
+                return modes;
+            }
+            seen = woken.wait_timeout(seen, LIMIT).expect("wait").0;
+        }
+    }
+
     /// Waits until exactly these modes are on. A frame or an undo may come in pieces, and another
     /// one may follow: a look at one moment would hit the middle of it.
     #[track_caller]
@@ -528,10 +542,10 @@ pub fn is_alive(pid: i64) -> bool {
 
 /// Waits for the end of a process that is not ours.
 #[track_caller]
-pub fn wait_until_dead(pid: i64, within: Duration) {
-    let until = Instant::now() + within;
+pub fn wait_until_dead(pid: i64) {
+    let until = Instant::now() + LIMIT;
     while is_alive(pid) {
-        assert!(Instant::now() < until, "process {pid} is alive after {within:?}");
+        assert!(Instant::now() < until, "process {pid} is alive after {LIMIT:?}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
