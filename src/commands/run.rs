@@ -103,6 +103,7 @@ impl Start {
             sent_bytes: self.first.sent().len(),
             context: self.first.auto().report().clone(),
             verified: outcome.verdict.verified.clone().or(plugin.verified()),
+            front: None,
             resumed: self.resume.is_some(),
             first_message: plugin.first_message.clone(),
             complaints: complaints.iter().map(|c| self.first.complaint_to_store(c)).collect(),

@@ -11,6 +11,7 @@ use crate::context::{DisplayText, earlier_block};
 use crate::engines::LaunchMode;
 use crate::error::{ExitKind, Failure};
 use crate::launch::editor_socket::{EDITOR_SUBCOMMAND, EditorPlan};
+use crate::launch::front::FrontMark;
 use crate::launch::gate;
 use crate::launch::plan::{LaunchPlan, StdinPlan};
 use crate::launch::plugin_report::PluginReport;
@@ -21,6 +22,9 @@ use crate::session::{Outcome, Recorder, SessionEnd, SessionId, Store};
 
 /// How many of the newest typed texts are looked through; an engine's history is hardly longer.
 const EARLIER_TEXTS: u32 = 10_000;
+/// So many different fronts are known again; a history does not reach further back than the docs
+/// change.
+const FRONTS_KNOWN: u32 = 500;
 
 /// Runs the engine in the terminal to its end.
 pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<ExitCode, Failure> {
@@ -41,9 +45,10 @@ pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<Exi
     let draft = (given && !plan.carries_message).then(|| start.first.display().clone());
     let gate = if given && plan.carries_message {
         // The engine has its message: nothing is left to decide.
-        gate::for_engine(&gate::GateSpec::default(), String::new(), None)
+        gate::for_engine(&gate::GateSpec::default(), String::new(), None, Vec::new())
     } else {
-        gate::for_engine(&start.engine.catalogue().gate, plan.gate_prefix.clone(), draft)
+        let spec = &start.engine.catalogue().gate;
+        gate::for_engine(spec, plan.gate_prefix.clone(), draft, earlier_fronts(start, spec))
     };
     let mut record = |display: &DisplayText| {
         if recorder.is_none() {
@@ -92,6 +97,17 @@ fn as_typed(start: &Start, display: &DisplayText) -> DisplayText {
     DisplayText::new(earlier_block::typed(display.as_str(), &earlier))
 }
 
+/// The fronts of this engine's earlier sessions, where its history may hold them. Without a readable
+/// store none is known; that is said elsewhere.
+fn earlier_fronts(start: &Start, spec: &gate::GateSpec) -> Vec<FrontMark> {
+    if !spec.needs_editor() {
+        return Vec::new();
+    }
+    let marks = Store::open_reading(&start.paths)
+        .and_then(|store| store.fronts(&start.engine.id().to_string(), FRONTS_KNOWN));
+    marks.unwrap_or_default().into_iter().filter_map(|m| serde_json::from_value(m).ok()).collect()
+}
+
 fn wrapped_plan(start: &Start, plan: &LaunchPlan, run_dir: &std::path::Path) -> WrappedPlan {
     // Inside a wrapped engine the variables name our own helper, which is no editor.
     let is_helper = |value: &OsString| value.to_string_lossy().contains(EDITOR_SUBCOMMAND);
@@ -137,6 +153,7 @@ fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome:
             let done = outcome.gate_done && outcome.notes.is_empty() && !plan.carries_message;
             done.then(|| "the engine's composer emptied".to_owned())
         }),
+        front: FrontMark::of(&plan.gate_prefix),
         resumed: start.resume.is_some(),
         first_message: plugin.first_message.clone(),
         complaints: complaints.iter().map(|c| start.first.complaint_to_store(c)).collect(),

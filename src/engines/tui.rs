@@ -38,8 +38,9 @@ pub(super) fn message(
     let display = first.display().as_str();
     let mut text = format!("{prefix}{display}");
     plan.channels.message = MessageChannel::Argument;
+    plan.gate_prefix = prefix;
     match mode {
-        LaunchMode::OneShot | LaunchMode::Wrapped => plan.gate_prefix = prefix,
+        LaunchMode::OneShot | LaunchMode::Wrapped => {}
         LaunchMode::Prompted if spec.tui.prompt_by_stdin => {
             if text.starts_with('/') {
                 // Without a block a `/word` would be a command; a newline in front makes it text.
@@ -65,8 +66,6 @@ pub(super) fn message(
                     plan.text_arg(arg.replace("{message}", &text), arg.clone());
                 }
                 plan.carries_message = true;
-            } else {
-                plan.gate_prefix = prefix;
             }
         }
     }

@@ -37,6 +37,7 @@ use crate::engines::EngineEnd;
 const TO_TERM: Duration = Duration::from_millis(500);
 /// See [`TO_TERM`].
 const TO_KILL: Duration = Duration::from_secs(3);
+const _: () = assert!(TO_KILL.as_secs() < 5, "D17");
 /// How long a terminal that takes nothing may keep the engine's end waiting.
 const TERMINAL_PATIENCE: Duration = Duration::from_millis(500);
 /// A look at a group that is to end. Its members are not ours to wait for.

@@ -35,8 +35,8 @@ pub struct LaunchPlan {
     pub channels: Channels,
     /// Files that the engine renews inside an overlay and that belong in its real folder.
     pub carry_back: Option<CarryBack>,
-    /// In terminal use: what the gate puts in front of the first message; empty where a plugin or
-    /// the plan itself does it.
+    /// In terminal use: what stands in front of the first message in the engine's composer, put there
+    /// by the gate or, with `carries_message`, by the plan; empty where a plugin does it.
     pub gate_prefix: String,
     /// In terminal use: the plan itself carries a given first message.
     pub carries_message: bool,

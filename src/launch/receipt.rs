@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::front::FrontMark;
 use super::plan::Channels;
 use crate::context::first_message::ContextReport;
 
@@ -21,6 +22,10 @@ pub struct Receipt {
     pub context: ContextReport,
     /// How it is known that the engine got it; `None`: not known.
     pub verified: Option<String>,
+    /// The mark of what stood in front of the display text in the engine's composer, where it went
+    /// that way: it may come up again from the engine's history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front: Option<FrontMark>,
     /// This went on with an earlier session.
     pub resumed: bool,
     /// The request plugin's mark of the first message, for a later resume.

@@ -97,6 +97,17 @@ impl Store {
     pub fn receipt(&self, id: SessionId) -> Result<Option<serde_json::Value>, StoreError> {
         Ok(self.read(|c| receipt_of(c, id))?.map(|(_, receipt)| receipt))
     }
+
+    /// The different `front` marks in the receipts of an engine, newest first, at most so many.
+    pub fn fronts(&self, engine: &str, limit: u32) -> Result<Vec<serde_json::Value>, StoreError> {
+        let sql = "SELECT json_extract(receipt_json, '$.front') AS front
+                   FROM receipts JOIN sessions ON sessions.id = receipts.session_id
+                   WHERE engine = ?1 AND front IS NOT NULL
+                   GROUP BY front ORDER BY max(started_at) DESC LIMIT ?2";
+        self.read(|c| {
+            c.prepare(sql)?.query_map(params![engine, limit], |row| json(row, 0))?.collect()
+        })
+    }
 }
 
 /// The messages of a session, in order.

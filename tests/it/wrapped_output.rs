@@ -1,7 +1,5 @@
 //! Output on its way to the terminal: every byte, unaltered, to the last (D08, D14, D16).
 
-use std::time::{Duration, Instant};
-
 use nix::sys::signal::Signal;
 
 use crate::pty_driver::{Run, is_alive, wait_until_dead};
@@ -48,12 +46,11 @@ fn d16_the_last_line_of_a_fast_engine_is_there_200_times() {
 fn d16_a_grandchild_that_holds_the_terminal_does_not_hold_the_end() {
     let mut w = start(&[("MODE", "child")], |run| run);
     let pid = w.log.wait_for("grandchild", |_| true)["pid"].as_i64().expect("pid");
-    let since = Instant::now();
+    // It writes on until the terminal is gone: the end that comes at all has not waited for it.
     assert_eq!(w.term.wait_for_end().code, Some(3));
-    assert!(since.elapsed() < Duration::from_secs(2), "{:?}", since.elapsed());
     w.term.wait_for_silence();
     assert!(String::from_utf8_lossy(&w.term.raw()).contains("LAST-LINE"));
-    wait_until_dead(pid, Duration::from_secs(5));
+    wait_until_dead(pid);
 }
 
 #[test]
@@ -125,6 +122,6 @@ fn the_probe_leaves_no_process_behind() {
     assert!(is_alive(engine));
     w.term.send("/quit\r");
     w.term.wait_for_end();
-    wait_until_dead(engine, Duration::from_secs(1));
+    wait_until_dead(engine);
     assert!(std::path::Path::new(ENGINE).exists());
 }

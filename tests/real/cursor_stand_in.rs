@@ -146,7 +146,7 @@ impl Terminal {
                 self.seen.drain(..at + text.len());
                 return;
             }
-            match self.output.recv_timeout(Duration::from_secs(20)) {
+            match self.output.recv_timeout(Duration::from_secs(120)) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
                 Err(end) => panic!("{end}: no {text:?} in {:?}", self.seen),
             }

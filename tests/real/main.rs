@@ -12,5 +12,7 @@ mod cursor_stand_in;
 mod own_output;
 mod smoke;
 mod tui;
+mod tui_bed;
 mod tui_cases;
+mod tui_life;
 mod wire;

@@ -130,18 +130,6 @@ fn files(id: &str, reach: Reach) {
     }
 }
 
-/// Where the engine's own settings name a window, that one counts.
-fn raise_own_window(bed: &Bed) {
-    for (file, own) in [
-        (bed.home.config().join("opencode/opencode.json"), "200000"),
-        (bed.home.home().join(".openclaw/openclaw.json"), "200000"),
-    ] {
-        if let Ok(text) = std::fs::read_to_string(&file) {
-            write(&file, text.replace(own, "2000000"));
-        }
-    }
-}
-
 /// 400 KB: over the limit of one argument, whole on the wire.
 fn large(id: &str) {
     let line = "line with\ttab, 世界 and \"quotes\" \\ and $HOME `x` ~ 0123456789\n";
@@ -149,7 +137,7 @@ fn large(id: &str) {
     let Some(bed) = Bed::new(id, &[("big.md", text.as_bytes())]) else { return };
     let window = format!("[{}]\ndefault-window = 2000000\nwindows = []\n", bed.engine.omni_id());
     write(bed.home.config().join("omni-run/engines.toml"), window);
-    raise_own_window(&bed);
+    bed.engine.raise_window(&bed.home);
     let prompt = "How long is it?";
     let block = bed.block(prompt);
     assert!(block.len() > 390_000, "the doc is not skipped: {} bytes", block.len());

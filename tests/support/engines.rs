@@ -68,6 +68,18 @@ impl RealEngine {
             .then(|| HEAVY.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
+    /// Its model gets a window of 2M tokens, where the engine's own settings name one.
+    pub fn raise_window(&self, home: &TestHome) {
+        for file in [
+            home.config().join("opencode/opencode.json"),
+            home.home().join(".openclaw/openclaw.json"),
+        ] {
+            if let Ok(text) = std::fs::read_to_string(&file) {
+                write(&file, text.replace("200000", "2000000"));
+            }
+        }
+    }
+
     /// Puts the engine on the home's `PATH` and writes its settings: no account, no questions,
     /// model calls to `model`, and the projects made so far trusted.
     ///

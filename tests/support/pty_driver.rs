@@ -5,6 +5,8 @@
 // Each test binary uses what it needs.
 #![allow(dead_code)]
 
+mod terminal;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::num::NonZeroU16;
@@ -20,12 +22,17 @@ use nix::unistd::Pid;
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use serde_json::Value;
 
-/// Far over anything that works, on a loaded machine; a hang is found all the same.
-pub const LIMIT: Duration = Duration::from_secs(40);
+pub use terminal::{Key, Kind};
+
+use terminal::Terminal;
+
+/// Far over anything that works, on a loaded machine; a hang is found all the same. OpenCode's start
+/// took 45 s at a load of three times the cores.
+pub const LIMIT: Duration = Duration::from_secs(180);
 
 struct Seen {
     raw: Vec<u8>,
-    parser: vt100::Parser,
+    parser: vt100::Parser<Terminal>,
     /// The other side is closed.
     over: bool,
     /// Pause after each read, for a slow terminal.
@@ -57,14 +64,14 @@ pub struct Run {
     command: CommandBuilder,
     size: (u16, u16),
     has_screen: bool,
-    answers: bool,
+    kind: Kind,
 }
 
 impl Run {
     pub fn new(program: impl AsRef<std::ffi::OsStr>) -> Run {
         let mut command = CommandBuilder::new(program);
         command.env("TERM", "xterm-256color");
-        Run { command, size: (24, 80), has_screen: true, answers: false }
+        Run { command, size: (24, 80), has_screen: true, kind: Kind::Silent }
     }
 
     pub fn args<S: AsRef<std::ffi::OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Run {
@@ -100,8 +107,16 @@ impl Run {
     }
 
     /// A terminal that answers what real engines ask it: attributes, cursor, colours.
-    pub fn answering(mut self) -> Run {
-        self.answers = true;
+    pub fn answering(self) -> Run {
+        self.terminal(Kind::Plain)
+    }
+
+    /// A terminal of this kind. A kitty one is known by its `TERM` as well.
+    pub fn terminal(mut self, kind: Kind) -> Run {
+        self.kind = kind;
+        if kind == Kind::Kitty {
+            self.command.env("TERM", "xterm-kitty");
+        }
         self
     }
 
@@ -120,7 +135,12 @@ impl Run {
         let child: Box<dyn portable_pty::Child> = child;
         let child = child.downcast::<std::process::Child>().expect("a child process");
         let screen = (NonZeroU16::new(rows.max(1)), NonZeroU16::new(cols.max(1)));
-        let parser = vt100::Parser::new(screen.0.expect("rows"), screen.1.expect("cols"), 0);
+        let parser = vt100::Parser::new_with_callbacks(
+            screen.0.expect("rows"),
+            screen.1.expect("cols"),
+            0,
+            Terminal::new(self.kind),
+        );
         let state = Seen {
             raw: Vec::new(),
             parser,
@@ -132,7 +152,7 @@ impl Run {
         // Not portable-pty's writer: its drop types a newline and EOF.
         let fd = pair.master.as_raw_fd().expect("fd");
         let (writer, output) = (std::fs::File::from(dup(fd)), dup(fd));
-        let answer_to = self.answers.then(|| std::fs::File::from(dup(fd)));
+        let answer_to = std::fs::File::from(dup(fd));
         let reader = Reader::start(output, Arc::clone(&seen), answer_to);
         PtyDriver {
             master: Some(pair.master),
@@ -155,12 +175,11 @@ impl Reader {
     fn start(
         output: OwnedFd,
         seen: Arc<(Mutex<Seen>, Condvar)>,
-        mut answer_to: Option<std::fs::File>,
+        mut answer_to: std::fs::File,
     ) -> Reader {
         let (stop, stopped) = UnixStream::pair().expect("socket");
         let thread = std::thread::spawn(move || {
             let mut buf = [0; 8192];
-            let mut asked = 0;
             loop {
                 let mut fds = [
                     PollFd::new(output.as_fd(), PollFlags::POLLIN),
@@ -178,13 +197,13 @@ impl Reader {
                 if seen.has_screen {
                     seen.parser.process(&buf[..n]);
                 }
-                if let Some(terminal) = &mut answer_to {
-                    asked = answer(&seen.raw, asked, terminal);
-                }
+                let answers = seen.parser.callbacks_mut().take_answers();
                 seen.over = n == 0;
                 woken.notify_all();
                 let slow = seen.slow;
                 drop(seen);
+                // A terminal that is closed needs no answer.
+                let _ = answer_to.write_all(&answers);
                 if n == 0 {
                     return;
                 }
@@ -199,32 +218,6 @@ impl Reader {
         drop(self.stop);
         self.thread.join().expect("reader");
     }
-}
-
-/// Answers the questions in what is new of `raw`; gives the place from which to look next, so that
-/// one cut in two is found as well.
-fn answer(raw: &[u8], from: usize, terminal: &mut std::fs::File) -> usize {
-    const QUESTIONS: [(&[u8], &[u8]); 6] = [
-        (b"\x1b[c", b"\x1b[?62;22c"),
-        (b"\x1b[0c", b"\x1b[?62;22c"),
-        (b"\x1b[6n", b"\x1b[1;1R"),
-        (b"\x1b[?u", b"\x1b[?0u"),
-        (b"\x1b]11;?", b"\x1b]11;rgb:0000/0000/0000\x1b\\"),
-        (b"\x1b]10;?", b"\x1b]10;rgb:ffff/ffff/ffff\x1b\\"),
-    ];
-    let mut at = from;
-    while at < raw.len() {
-        let rest = &raw[at..];
-        if let Some((question, reply)) = QUESTIONS.iter().find(|(q, _)| rest.starts_with(q)) {
-            let _ = terminal.write_all(reply);
-            at += question.len();
-        } else if rest[0] == 0x1b && QUESTIONS.iter().any(|(q, _)| q.starts_with(rest)) {
-            break;
-        } else {
-            at += 1;
-        }
-    }
-    at
 }
 
 fn local_flags(master: &dyn MasterPty) -> u64 {
@@ -247,6 +240,29 @@ impl PtyDriver {
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
         let writer = self.writer.as_mut().expect("not hung up");
         writer.write_all(bytes.as_ref()).expect("type");
+    }
+
+    /// Presses keys one after the other, as this terminal sends them now.
+    pub fn press(&mut self, keys: impl IntoIterator<Item = Key>) {
+        for key in keys {
+            let seen = self.seen.0.lock().expect("lock");
+            let bytes = seen.parser.callbacks().bytes(key, seen.parser.screen());
+            drop(seen);
+            self.send(bytes);
+        }
+    }
+
+    /// Types a text without line ends.
+    pub fn type_text(&mut self, text: &str) {
+        self.press(text.chars().map(Key::Char));
+    }
+
+    /// Pastes as a terminal does it: line ends are CR, the marks only where the program asked for
+    /// them.
+    pub fn paste(&mut self, text: &str) {
+        let framed = self.seen.0.lock().expect("lock").parser.screen().bracketed_paste();
+        let text = text.replace('\n', "\r");
+        self.send(if framed { format!("\x1b[200~{text}\x1b[201~") } else { text });
     }
 
     pub fn resize(&self, rows: u16, cols: u16) {
@@ -298,12 +314,13 @@ impl PtyDriver {
         self.wait_until(&format!("{text:?} on the screen"), |screen, _| screen.contains(text));
     }
 
-    /// Everything that the terminal has got.
     /// Waits until the program has painted nothing for a moment: what a person sees as "it is done
-    /// drawing". There is no event for that; a program that never rests goes on after the limit.
+    /// drawing". There is no event for that; nobody waits long for a program that never rests, such as
+    /// one with a spinner.
     pub fn wait_for_quiet(&self) {
         const QUIET: Duration = Duration::from_millis(400);
-        let until = Instant::now() + LIMIT;
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let until = Instant::now() + PATIENCE;
         let (lock, woken) = &*self.seen;
         let mut seen = lock.lock().expect("lock");
         loop {
@@ -316,6 +333,7 @@ impl PtyDriver {
         }
     }
 
+    /// Everything that the terminal has got.
     pub fn raw(&self) -> Vec<u8> {
         self.seen.0.lock().expect("lock").raw.clone()
     }
@@ -369,8 +387,58 @@ impl PtyDriver {
     /// omni-run's own ledger.
     pub fn modes_left_on(&self) -> Vec<String> {
         let seen = self.seen.0.lock().expect("lock");
-        let mut left = modes_by_scan(&seen.raw);
-        let screen = seen.parser.screen();
+        seen.modes_left_on()
+    }
+
+    /// The modes that are on between two frames: in one the cursor is hidden and mode 2026 is on.
+    pub fn modes_between_frames(&self) -> Vec<String> {
+        let (lock, woken) = &*self.seen;
+        let until = Instant::now() + LIMIT;
+        let mut seen = lock.lock().expect("lock");
+        loop {
+            let modes = seen.modes_left_on();
+            if !modes.iter().any(|mode| mode == "?2026") || seen.over || Instant::now() > until {
+                return modes;
+            }
+            seen = woken.wait_timeout(seen, LIMIT).expect("wait").0;
+        }
+    }
+
+    /// Waits until exactly these modes are on. A frame or an undo may come in pieces, and another
+    /// one may follow: a look at one moment would hit the middle of it.
+    #[track_caller]
+    pub fn wait_for_modes(&self, wanted: &[String]) {
+        let (lock, woken) = &*self.seen;
+        let until = Instant::now() + LIMIT;
+        let mut seen = lock.lock().expect("lock");
+        while seen.modes_left_on() != wanted {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || seen.over {
+                let tail = String::from_utf8_lossy(&seen.raw[seen.raw.len().saturating_sub(400)..]);
+                assert_eq!(seen.modes_left_on(), wanted, "the last bytes: {tail:?}");
+            }
+            seen = woken.wait_timeout(seen, left).expect("wait").0;
+        }
+    }
+
+    /// Waits until the terminal is as a shell wants it: no mode left on, lines, echo and signal keys.
+    #[track_caller]
+    pub fn wait_until_as_before(&self) {
+        self.wait_for_modes(&[]);
+        let until = Instant::now() + LIMIT;
+        while !self.is_cooked() {
+            assert!(Instant::now() < until, "still raw; the screen:\n{}", self.screen());
+            // Settings of a terminal have no event to wait on.
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Seen {
+    fn modes_left_on(&self) -> Vec<String> {
+        let mut left = modes_by_scan(&self.raw);
+        left.extend(self.parser.callbacks().keyboard_left_on());
+        let screen = self.parser.screen();
         for (name, on) in [
             ("vt100 alternate screen", screen.alternate_screen()),
             ("vt100 paste", screen.bracketed_paste()),
@@ -474,10 +542,10 @@ pub fn is_alive(pid: i64) -> bool {
 
 /// Waits for the end of a process that is not ours.
 #[track_caller]
-pub fn wait_until_dead(pid: i64, within: Duration) {
-    let until = Instant::now() + within;
+pub fn wait_until_dead(pid: i64) {
+    let until = Instant::now() + LIMIT;
     while is_alive(pid) {
-        assert!(Instant::now() < until, "process {pid} is alive after {within:?}");
+        assert!(Instant::now() < until, "process {pid} is alive after {LIMIT:?}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

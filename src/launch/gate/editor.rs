@@ -8,6 +8,7 @@ use super::machine::{
 };
 use super::{EditorReply, Effect, frame};
 use crate::engines::screen_state::Mode;
+use crate::launch::front::without_front;
 
 /// A helper that is late on a busy machine is waited for this much longer, as long as no dialog has
 /// come up: 0.5 s was seen at a load of six times the cores.
@@ -93,20 +94,24 @@ impl KeyGate {
         if shell || text.trim().is_empty() || self.spec.commands.matches(text) {
             return (EditorReply::Leave, Outcome::Release);
         }
-        if self.prefix.is_empty() {
-            self.record(text);
-            return (EditorReply::Leave, Outcome::Send { with_block: false });
-        }
+        let with_block = !self.prefix.is_empty();
         // It stands there from a submit that was not taken; the user may have typed around it.
         let pasted = frame::harmless(&self.prefix);
-        let standing =
-            [&self.prefix, &pasted].into_iter().find(|prefix| text.contains(prefix.as_str()));
-        if let Some(prefix) = standing {
-            self.record(&text.replacen(prefix.as_str(), "", 1));
-            return (EditorReply::Leave, Outcome::Send { with_block: true });
+        let standing = [&self.prefix, &pasted]
+            .into_iter()
+            .find(|prefix| with_block && text.contains(prefix.as_str()));
+        let words = standing.map_or_else(|| text.to_owned(), |s| text.replacen(s.as_str(), "", 1));
+        let stands = standing.is_some();
+        // Called up from the engine's history, it may have the block of another day in front.
+        let own = without_front(&words, &self.earlier);
+        if own.trim().is_empty() {
+            return (EditorReply::Leave, Outcome::Release);
         }
-        self.record(text);
-        (EditorReply::Write(format!("{}{text}", self.prefix)), Outcome::Send { with_block: true })
+        self.record(own);
+        let is_right = own.len() == words.len() && (stands || !with_block);
+        let reply =
+            if is_right { EditorReply::Leave } else { EditorReply::Write(self.in_front_of(own)) };
+        (reply, Outcome::Send { with_block })
     }
 
     fn answer_with_draft(&mut self, text: &str) -> (EditorReply, Outcome) {

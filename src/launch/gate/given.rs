@@ -44,7 +44,11 @@ impl KeyGate {
     }
 
     pub(super) fn sent_draft(&self) -> String {
-        let text = self.pending.as_ref().map_or("", |draft| draft.as_str());
+        self.in_front_of(self.pending.as_ref().map_or("", |draft| draft.as_str()))
+    }
+
+    /// The text as it is to be sent.
+    pub(super) fn in_front_of(&self, text: &str) -> String {
         // With nothing in front it would run as a command; the engines trim the blank away.
         let guard =
             if self.prefix.is_empty() && self.spec.commands.matches(text) { " " } else { "" };

@@ -10,6 +10,7 @@ use super::{EditorReply, Effect, GateEvent, Gatekeeper, TimerId};
 use crate::context::DisplayText;
 use crate::engines::gate_spec::{GateRoute, GateSpec};
 use crate::engines::screen_state::{Mode, Reading, read};
+use crate::launch::front::FrontMark;
 use crate::launch::keys::{Decoder, InputEvent};
 use crate::launch::screen::EngineScreen;
 
@@ -87,6 +88,8 @@ pub(super) enum Phase {
 pub(super) struct KeyGate {
     pub(super) spec: GateSpec,
     pub(super) prefix: String,
+    /// What stood in front of the first messages of earlier sessions.
+    pub(super) earlier: Vec<FrontMark>,
     /// A first message that is given and still to be sent.
     pub(super) pending: Option<DisplayText>,
     pub(super) screen: EngineScreen,
@@ -123,10 +126,16 @@ pub(super) struct KeyGate {
 }
 
 impl KeyGate {
-    pub(super) fn new(spec: &GateSpec, prefix: String, draft: Option<DisplayText>) -> KeyGate {
+    pub(super) fn new(
+        spec: &GateSpec,
+        prefix: String,
+        draft: Option<DisplayText>,
+        earlier: Vec<FrontMark>,
+    ) -> KeyGate {
         KeyGate {
             spec: spec.clone(),
             prefix,
+            earlier,
             pending: draft,
             screen: EngineScreen::new(0, 0),
             draft: Draft::new(spec.paste.tabs_lost),

@@ -21,6 +21,7 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
+use super::front::FrontMark;
 use crate::context::DisplayText;
 use crate::engines::gate_spec::GateRoute;
 pub use crate::engines::gate_spec::GateSpec;
@@ -137,23 +138,27 @@ impl Gatekeeper for OpenGate {
 ///
 /// `prefix`: the block and its blank line; empty: nothing goes in front, but the display text is
 /// still recorded. `draft`: a first message that is given, not typed; its row is in the store
-/// already (S60), so the gate does not record it.
+/// already (S60), so the gate does not record it. `earlier`: the fronts of earlier sessions, which may
+/// come up from the engine's history.
 pub fn for_engine(
     spec: &GateSpec,
     prefix: String,
     draft: Option<DisplayText>,
+    earlier: Vec<FrontMark>,
 ) -> Box<dyn Gatekeeper> {
     match (spec.route, draft) {
         (GateRoute::None, None) => Box::new(OpenGate),
         (GateRoute::Plugin, None) => Box::new(observer::Observer::default()),
         // The plugin puts the block in on the wire; the keys carry the draft alone.
-        (GateRoute::Plugin, draft) => Box::new(machine::KeyGate::new(spec, String::new(), draft)),
+        (GateRoute::Plugin, draft) => {
+            Box::new(machine::KeyGate::new(spec, String::new(), draft, earlier))
+        }
         (
             GateRoute::None
             | GateRoute::Editor
             | GateRoute::PasteAtStart
             | GateRoute::ClearAndPaste,
             draft,
-        ) => Box::new(machine::KeyGate::new(spec, prefix, draft)),
+        ) => Box::new(machine::KeyGate::new(spec, prefix, draft, earlier)),
     }
 }

@@ -86,6 +86,32 @@ fn lists_are_filtered_newest_first() {
 }
 
 #[test]
+fn fronts_are_the_engines_own_and_each_comes_once() {
+    let place = Place::new();
+    let store = place.open().unwrap();
+    let receipts = [
+        ("echo", serde_json::json!({"front": {"chars": 1, "hash": "a"}})),
+        ("echo", serde_json::json!({"front": {"chars": 2, "hash": "b"}})),
+        ("echo", serde_json::json!({"front": {"chars": 1, "hash": "a"}})),
+        ("echo", serde_json::json!({"context": {"block_hash": "c"}})),
+        ("other", serde_json::json!({"front": {"chars": 4, "hash": "d"}})),
+    ];
+    for (index, (engine, receipt)) in receipts.into_iter().enumerate() {
+        let mut new = session("x");
+        new.engine = engine.to_owned();
+        new.started_at += index as i64;
+        store.begin(&new).unwrap();
+        store.finish(new.id, &SessionEnd { receipt: Some(receipt), ..end() }).unwrap();
+    }
+    let hashes = |limit| -> Vec<String> {
+        let fronts = store.fronts("echo", limit).unwrap();
+        fronts.iter().map(|front| front["hash"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(hashes(9), ["a", "b"]);
+    assert_eq!(hashes(1), ["a"]);
+}
+
+#[test]
 fn a_prefix_finds_one_session_or_says_which() {
     let place = Place::new();
     let store = place.open().unwrap();

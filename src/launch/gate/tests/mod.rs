@@ -17,6 +17,13 @@ use crate::engines::Catalogue;
 /// What stands in front of the first message in these tests. With what a paste must not change.
 const PREFIX: &str = "## Injected Project Docs\n### a.md\nline <x> 世界\n\n";
 
+/// The front of an earlier session, of which the gate knows the mark.
+const EARLIER: &str = "## Injected Project Docs\n### old.md\nother words\n\n";
+
+fn earlier() -> Vec<FrontMark> {
+    FrontMark::of(EARLIER).into_iter().collect()
+}
+
 /// One run: a gate, an engine, the loop between them.
 struct Run {
     gate: Box<dyn Gatekeeper>,
@@ -59,7 +66,7 @@ impl Run {
     /// An engine that is not started yet.
     fn cold(spec: &GateSpec, prefix: &str, draft: Option<&str>) -> Run {
         let mut run = Run {
-            gate: for_engine(spec, prefix.to_owned(), draft.map(DisplayText::new)),
+            gate: for_engine(spec, prefix.to_owned(), draft.map(DisplayText::new), earlier()),
             engine: FakeEngine::new(spec),
             now: Instant::now(),
             timers: BTreeMap::new(),

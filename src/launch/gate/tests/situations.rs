@@ -229,6 +229,33 @@ fn recalled_from_history() {
     });
 }
 
+/// S54, S60: the block of another day, which such an engine has in its history, is not sent again and
+/// not stored.
+#[test]
+fn recalled_with_the_block_of_an_earlier_session() {
+    for (id, spec) in recipes().into_iter().filter(|(_, spec)| spec.needs_editor()) {
+        for front in [EARLIER.to_owned(), PREFIX.to_owned(), format!("{PREFIX}{EARLIER}")] {
+            let mut run = Run::ready(&spec);
+            run.engine.history = Some(format!("{front}from the past"));
+            run.burst("\x1b[A");
+            run.pass(300);
+            run.burst("\r");
+            run.pass(6_000);
+            run.assert_delivered(&id, "from the past");
+        }
+        // Docs that are switched off stay off, and a command stays text.
+        let mut run = Run::cold(&spec, "", None);
+        run.start();
+        run.engine.history = Some(format!("{EARLIER}/help me"));
+        run.burst("\x1b[A");
+        run.pass(300);
+        run.burst("\r");
+        run.pass(6_000);
+        assert_eq!(run.engine.submitted, [" /help me"], "{id}");
+        assert_eq!(run.recorded, ["/help me"], "{id}");
+    }
+}
+
 #[test]
 fn a_completion_list_that_eats_an_enter() {
     each(|id, run| {
@@ -373,7 +400,7 @@ fn nothing_to_inject_is_still_recorded() {
 #[test]
 fn a_plugin_engine_is_only_observed() {
     let spec = GateSpec { route: GateRoute::Plugin, ..GateSpec::default() };
-    let mut gate = for_engine(&spec, PREFIX.to_owned(), None);
+    let mut gate = for_engine(&spec, PREFIX.to_owned(), None, Vec::new());
     let now = Instant::now();
     assert_eq!(
         gate.event(GateEvent::UserBytes(b"hi\r\x1b"), now),
