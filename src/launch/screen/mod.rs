@@ -118,18 +118,27 @@ impl EngineScreen {
                 self.term.control(control);
                 1
             }
-            0x80.. => match Character::at_start(bytes) {
+            0x80.. => self.characters(bytes),
+        }
+    }
+
+    /// Takes the characters beyond ASCII at the start.
+    fn characters(&mut self, bytes: &[u8]) -> usize {
+        let mut at = 0;
+        while bytes.get(at).is_some_and(|byte| *byte >= 0x80) {
+            match Character::at_start(&bytes[at..]) {
                 Character::Whole(c, len) => {
                     self.term.put(c);
-                    len
+                    at += len;
                 }
-                Character::Broken => 1,
+                Character::Broken => at += 1,
                 Character::Cut => {
-                    self.partial.extend_from_slice(bytes);
-                    bytes.len()
+                    self.partial.extend_from_slice(&bytes[at..]);
+                    at = bytes.len();
                 }
-            },
+            }
         }
+        at
     }
 
     /// The CSI at the start, if all of it is there and nothing odd is in it; its length.
@@ -199,6 +208,9 @@ impl Character {
             0xf0..=0xf4 => 4,
             _ => return Character::Broken,
         };
+        if bytes.get(1).is_some_and(|second| second & 0xc0 != 0x80) {
+            return Character::Broken;
+        }
         match std::str::from_utf8(&bytes[..len.min(bytes.len())]) {
             Ok(text) => text.chars().next().map_or(Character::Broken, |c| Character::Whole(c, len)),
             Err(e) if e.error_len().is_none() => Character::Cut,
