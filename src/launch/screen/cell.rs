@@ -64,6 +64,12 @@ impl Cell {
         self.0 & (WIDE | CONTINUED) != 0
     }
 
+    /// Becomes another one, or not; by arithmetic.
+    pub(super) fn replace_if(&mut self, replace: bool, other: Cell) {
+        let mask = u32::from(replace).wrapping_neg();
+        self.0 = self.0 & !mask | other.0 & mask;
+    }
+
     pub(super) fn has_contents(self) -> bool {
         self.0 & CODE != 0
     }

@@ -1,5 +1,6 @@
 //! One line of the screen.
 
+use super::bytes::Class;
 use super::cell::{Attrs, Cell};
 
 #[derive(Debug, Clone)]
@@ -7,16 +8,56 @@ pub(super) struct Line {
     pub(super) cells: Vec<Cell>,
     /// The text goes on in the next line without a line break.
     pub(super) wrapped: bool,
+    /// A wide character was painted into it since it was empty.
+    pub(super) has_halves: bool,
+}
+
+/// What came of [`Line::paint`].
+pub(super) struct Painted {
+    /// Bytes used.
+    pub(super) taken: usize,
+    /// The column after the last character.
+    pub(super) to: usize,
+    /// The last character.
+    pub(super) last: Option<u8>,
 }
 
 impl Line {
     pub(super) fn new(cols: u16) -> Line {
-        Line { cells: vec![Cell::default(); usize::from(cols)], wrapped: false }
+        Line { cells: vec![Cell::default(); usize::from(cols)], wrapped: false, has_halves: false }
     }
 
     pub(super) fn fill(&mut self, attrs: Attrs) {
         self.cells.fill(Cell::blank(attrs));
-        self.wrapped = false;
+        (self.wrapped, self.has_halves) = (false, false);
+    }
+
+    /// Paints ASCII from this column on, up to the edge, to half of a wide character, or to the first
+    /// byte that is more; bytes that paint nothing are left out. Without a branch for each byte: they
+    /// come in no order that a processor could guess.
+    pub(super) fn paint(&mut self, from: usize, bytes: &[u8], attrs: Attrs) -> Painted {
+        let (mut taken, mut to, mut last) = (0, from, 0);
+        let end = if self.has_halves { self.next_half(from) } else { self.cells.len() };
+        let cells = &mut self.cells[..end];
+        while let (Some(&byte), Some(cell)) = (bytes.get(taken), cells.get_mut(to)) {
+            let class = Class::of(byte);
+            if class.stops(bytes.get(taken + 1)) {
+                break;
+            }
+            let printable = class == Class::PRINTABLE;
+            cell.replace_if(printable, Cell::ascii(byte, attrs));
+            last = if printable { byte } else { last };
+            to += usize::from(printable);
+            taken += 1;
+        }
+        Painted { taken, to, last: (last != 0).then_some(last) }
+    }
+
+    /// The first column, not before this one, that cannot be painted without a look at its neighbours.
+    fn next_half(&self, from: usize) -> usize {
+        let before = from.saturating_sub(1);
+        let half = self.cells[before..].iter().position(|cell| cell.is_half());
+        half.map_or(self.cells.len(), |at| (before + at).max(from))
     }
 
     /// Takes the contents of a range away.
@@ -25,7 +66,7 @@ impl Line {
         if range.is_empty() {
             return;
         }
-        if range.iter().fold(false, |any, cell| any | cell.is_half()) {
+        if self.has_halves {
             (from..to).for_each(|at| self.erase_one(at, attrs));
         } else {
             range.fill(Cell::blank(attrs));

@@ -7,6 +7,7 @@
 //! anything. The `vte` crate takes the output apart; text and whole CSIs, which are nearly all of it,
 //! go a shorter way to the same end. The `vt100` crate is its measure in the tests.
 
+mod bytes;
 mod cell;
 mod grid;
 mod line;
@@ -16,6 +17,7 @@ mod term;
 mod tests;
 
 use crate::engines::screen_state::{Row, Snapshot};
+use bytes::{Character, is_lead, paints_nothing};
 use line::Line;
 use term::{Param, Term};
 
@@ -104,28 +106,23 @@ impl EngineScreen {
     /// Takes some of the bytes on the short way, outside a sequence.
     fn take(&mut self, bytes: &[u8]) -> usize {
         match bytes[0] {
-            0x20..0x7f => {
-                let end = bytes.iter().position(|b| !(0x20..0x7f).contains(b));
-                let end = end.unwrap_or(bytes.len());
-                self.term.ascii(&bytes[..end]);
-                end
-            }
             ESC => self.whole_csi(bytes).unwrap_or_else(|| {
                 self.in_parser = true;
                 0
             }),
-            control @ (0..0x20 | 0x7f) => {
+            control @ 0x08..=0x0d => {
                 self.term.control(control);
                 1
             }
-            0x80.. => self.characters(bytes),
+            byte if byte < 0x80 || paints_nothing(byte) => self.term.ascii(bytes),
+            _ => self.characters(bytes),
         }
     }
 
     /// Takes the characters beyond ASCII at the start.
     fn characters(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
-        while bytes.get(at).is_some_and(|byte| *byte >= 0x80) {
+        while bytes.get(at).is_some_and(|byte| is_lead(*byte)) {
             match Character::at_start(&bytes[at..]) {
                 Character::Whole(c, len) => {
                     self.term.put(c);
@@ -187,34 +184,6 @@ impl EngineScreen {
                 bytes
             }
             Character::Cut => &[],
-        }
-    }
-}
-
-/// What UTF-8 has at its start.
-enum Character {
-    Whole(char, usize),
-    /// The first byte belongs to no character; nothing is painted for it.
-    Broken,
-    /// More bytes are needed.
-    Cut,
-}
-
-impl Character {
-    fn at_start(bytes: &[u8]) -> Character {
-        let len = match bytes[0] {
-            0xc2..=0xdf => 2,
-            0xe0..=0xef => 3,
-            0xf0..=0xf4 => 4,
-            _ => return Character::Broken,
-        };
-        if bytes.get(1).is_some_and(|second| second & 0xc0 != 0x80) {
-            return Character::Broken;
-        }
-        match std::str::from_utf8(&bytes[..len.min(bytes.len())]) {
-            Ok(text) => text.chars().next().map_or(Character::Broken, |c| Character::Whole(c, len)),
-            Err(e) if e.error_len().is_none() => Character::Cut,
-            Err(_) => Character::Broken,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
+use super::bytes::paints_nothing;
 use super::cell::{Attrs, Cell, Clusters};
 use super::grid::{Grid, Pos};
 use super::marks::Marks;
@@ -82,31 +83,30 @@ impl Term {
         self.clusters.write(cell, out);
     }
 
-    /// Printable ASCII.
-    pub(super) fn ascii(&mut self, mut text: &[u8]) {
-        let attrs = self.attrs;
-        let last = text.last().map(|byte| char::from(*byte));
-        while !text.is_empty() {
-            if self.grid().pos.col >= self.grid().cols {
-                self.wrap(1);
+    /// Paints ASCII, at least one byte of it, up to the edge or to the first byte that is more; bytes
+    /// that paint nothing are left out. How many bytes that was.
+    pub(super) fn ascii(&mut self, bytes: &[u8]) -> usize {
+        if self.grid().pos.col >= self.grid().cols {
+            if paints_nothing(bytes[0]) {
+                return 1;
             }
-            let grid = self.grid();
-            let (from, cols) = (usize::from(grid.pos.col), usize::from(grid.cols));
-            let (now, later) = text.split_at(text.len().min(cols - from));
-            let to = from + now.len();
-            let cells = &mut grid.line().cells;
-            if cells[from.saturating_sub(1)..to].iter().fold(false, |any, c| any | c.is_half()) {
-                now.iter().for_each(|byte| self.put(char::from(*byte)));
-            } else {
-                for (cell, byte) in cells[from..to].iter_mut().zip(now) {
-                    *cell = Cell::ascii(*byte, attrs);
-                }
-                // At most the number of columns.
-                grid.pos.col = to as u16;
-            }
-            text = later;
+            self.wrap(1);
         }
-        self.last_char = last.or(self.last_char);
+        let attrs = self.attrs;
+        let grid = self.grid();
+        let from = usize::from(grid.pos.col);
+        let painted = grid.line().paint(from, bytes, attrs);
+        // At most the number of columns.
+        grid.pos.col = painted.to as u16;
+        self.last_char = painted.last.map(char::from).or(self.last_char);
+        if painted.taken == 0 {
+            // A wide character is in the way.
+            if !paints_nothing(bytes[0]) {
+                self.put(char::from(bytes[0]));
+            }
+            return 1;
+        }
+        painted.taken
     }
 
     /// Goes to the next line if a character of this width has no room in this one.
@@ -156,6 +156,7 @@ impl Term {
         let was_wide = cell.is_wide();
         *cell = Cell::new(c, width == 2, attrs);
         grid.pos.col += width;
+        grid.line().has_halves |= width == 2;
         self.last_char = Some(c);
         self.tidy(at, was_wide, width == 2);
     }
@@ -197,6 +198,7 @@ impl Term {
         if let Some(cell) = grid.cell(now) {
             *cell = joined.with_attrs(attrs);
         }
+        grid.line().has_halves = true;
         grid.pos.col = 2.min(grid.cols);
         now
     }
@@ -218,6 +220,7 @@ impl Term {
             cells[col + 1] = Cell::ascii(b' ', attrs);
             return;
         }
+        line.has_halves = true;
         let covers_wide = cells[col + 1].is_wide();
         cells[col + 1] = Cell::default();
         cells[col + 1].set_continuation(true);
