@@ -4,16 +4,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream as StdStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-use tokio::net::{UnixListener, UnixStream};
+use nix::poll::PollFlags;
 
 use super::gate::EditorReply;
 
@@ -99,41 +99,49 @@ struct Call {
 }
 
 impl EditorSocket {
-    /// Must be called inside the runtime.
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// When the run folder takes no socket.
     pub(super) fn listen(plan: &EditorPlan) -> io::Result<EditorSocket> {
-        Ok(EditorSocket { listener: UnixListener::bind(plan.socket())?, call: None })
+        let listener = UnixListener::bind(plan.socket())?;
+        listener.set_nonblocking(true)?;
+        Ok(EditorSocket { listener, call: None })
     }
 
-    /// The next thing that happens. Safe to cancel.
-    pub(super) async fn next(&mut self) -> EditorEvent {
-        let Some(call) = &mut self.call else {
-            if let Ok((stream, _)) = self.listener.accept().await {
-                self.call =
-                    Some(Call { stream, text: Vec::new(), asked: false, reply: Vec::new() });
+    /// What to wait for before [`EditorSocket::next`] is called.
+    pub(super) fn waits(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
+        let call = self.call.as_ref().map(|call| {
+            let mut flags = PollFlags::POLLIN;
+            flags.set(PollFlags::POLLOUT, !call.reply.is_empty());
+            (call.stream.as_fd(), flags)
+        });
+        [(self.listener.as_fd(), PollFlags::POLLIN)].into_iter().chain(call)
+    }
+
+    /// What has happened; waits for nothing.
+    pub(super) fn next(&mut self) -> EditorEvent {
+        if let Some(call) = &mut self.call {
+            call.write();
+            let event = call.read();
+            if event == EditorEvent::Returned {
+                self.call = None;
             }
-            return EditorEvent::Nothing;
-        };
-        tokio::select! {
-            // A second one while the first lasts: an editor inside the editor. Never the gate's.
-            Ok((stream, _)) = self.listener.accept() => {
-                let _ = stream.writable().await;
-                let _ = stream.try_write(&frame(&EditorReply::RunUsersEditor));
-                EditorEvent::Nothing
-            }
-            Ok(()) = call.stream.writable(), if !call.reply.is_empty() => {
-                if let Ok(n) = call.stream.try_write(&call.reply) {
-                    call.reply.drain(..n);
-                }
-                EditorEvent::Nothing
-            }
-            _ = call.stream.readable() => {
-                let event = call.read();
-                if event == EditorEvent::Returned {
-                    self.call = None;
-                }
-                event
+            if event != EditorEvent::Nothing {
+                return event;
             }
         }
+        let Ok((mut stream, _)) = self.listener.accept() else { return EditorEvent::Nothing };
+        if stream.set_nonblocking(true).is_err() {
+            return EditorEvent::Nothing;
+        }
+        if self.call.is_some() {
+            // A second one while the first lasts: an editor inside the editor. Never the gate's.
+            let _ = stream.write(&frame(&EditorReply::RunUsersEditor));
+        } else {
+            self.call = Some(Call { stream, text: Vec::new(), asked: false, reply: Vec::new() });
+        }
+        EditorEvent::Nothing
     }
 
     /// Answers the waiting helper; without one, nothing happens.
@@ -145,10 +153,19 @@ impl EditorSocket {
 }
 
 impl Call {
+    /// Sends as much of the answer as the helper takes now.
+    fn write(&mut self) {
+        if !self.reply.is_empty()
+            && let Ok(n) = self.stream.write(&self.reply)
+        {
+            self.reply.drain(..n);
+        }
+    }
+
     fn read(&mut self) -> EditorEvent {
         let mut buf = [0; 16 << 10];
-        match self.stream.try_read(&mut buf) {
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return EditorEvent::Nothing,
+        match self.stream.read(&mut buf) {
+            Err(e) if is_for_later(&e) => return EditorEvent::Nothing,
             Ok(n) if n > 0 => self.text.extend_from_slice(&buf[..n]),
             _ => return EditorEvent::Returned,
         }
@@ -169,6 +186,10 @@ impl Call {
             }
         }
     }
+}
+
+fn is_for_later(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 fn frame(reply: &EditorReply) -> Vec<u8> {
@@ -204,13 +225,13 @@ pub fn helper_main(args: &[OsString]) -> ExitCode {
     }
 }
 
-fn ask(file: &Path, held: &mut Option<StdStream>) -> io::Result<EditorReply> {
+fn ask(file: &Path, held: &mut Option<UnixStream>) -> io::Result<EditorReply> {
     let socket = std::env::var_os(SOCKET_VARIABLE).ok_or(io::ErrorKind::NotFound)?;
     let text = std::fs::read(file).or_else(|e| match e.kind() {
         io::ErrorKind::NotFound => Ok(Vec::new()),
         _ => Err(e),
     })?;
-    let stream = held.insert(StdStream::connect(socket)?);
+    let stream = held.insert(UnixStream::connect(socket)?);
     stream.set_read_timeout(Some(ANSWER_TIME))?;
     stream.set_write_timeout(Some(ANSWER_TIME))?;
     stream.write_all(&u32::try_from(text.len()).map_err(io::Error::other)?.to_le_bytes())?;

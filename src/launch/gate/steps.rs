@@ -6,8 +6,8 @@ use super::confirm::NOTE_UNCONFIRMED;
 use super::given::READY_QUIET;
 use super::machine::{KeyGate, Phase, STEP, TICK};
 
-/// While nothing is held the screen is looked at this often: no more than a key in ten milliseconds
-/// could pay for it.
+/// While nothing is held the screen is looked at this often: a flood of output must not pay for a look
+/// with each piece.
 const GLANCE: Duration = Duration::from_millis(100);
 
 impl KeyGate {
@@ -19,10 +19,9 @@ impl KeyGate {
             self.glanced_at = Some(now);
             self.read();
         }
-        // Looked at in each phase until the engine has been ready once.
-        if !self.seen_ready || self.standing {
-            let emptied = self.read().is_empty();
-            self.standing &= !(emptied && matches!(self.phase, Phase::Armed));
+        // A block that may stand in the composer is gone once the composer was empty, however briefly.
+        if self.standing && self.read().is_empty() && matches!(self.phase, Phase::Armed) {
+            self.standing = false;
         }
         match &self.phase {
             Phase::Confirming { .. } => self.look_for_sent(now),

@@ -9,6 +9,7 @@ mod outbox;
 mod session;
 mod signals;
 mod view;
+mod wait;
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -109,7 +110,6 @@ pub fn run(
     // Before the engine runs: what is typed ahead is passed on as it is, whatever its length.
     terminal.raw()?;
     let mut keeper = Keeper::start(&start, Some((terminal.output(), terminal.saved())))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let group = match keeper.first_report()? {
         Report::Started(pid) => pid,
         Report::Failed(errno) => {
@@ -119,7 +119,7 @@ pub fn run(
         Report::Stopped | Report::Ended(_) => return Err(io::ErrorKind::InvalidData.into()),
     };
     pty.close_slave();
-    runtime.block_on(session::run(plan, terminal, pty, keeper, group, gate, hooks))
+    session::run(plan, terminal, pty, keeper, group, gate, hooks)
 }
 
 fn start(plan: &WrappedPlan, tty: &Path) -> io::Result<Start> {

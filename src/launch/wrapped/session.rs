@@ -3,18 +3,18 @@
 //! when the other is blocked.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::poll::PollFlags;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getpgrp, getsid};
-use tokio::io::unix::AsyncFd;
 
 use super::clock::{Clock, Due, RESIZE_PACE};
 use super::outbox::Outbox;
 use super::signals::{Received, Signals};
 use super::view::View;
+use super::wait::{Ready, Source, Wait};
 use super::{Hooks, WrappedOutcome, WrappedPlan};
 use crate::engines::EngineEnd;
 use crate::launch::editor_socket::{EditorEvent, EditorSocket};
@@ -26,6 +26,10 @@ use crate::launch::terminal::Terminal;
 
 /// Bytes read at once; a PTY gives at most 4 KB.
 const CHUNK: usize = 16 << 10;
+/// A piece of this size has more behind it, most likely; in bytes.
+const FULL: usize = 2 << 10;
+/// So many pieces are read before the keys are looked at again.
+const PIECES: usize = 4;
 /// How long output is read on after the engine's end when something else keeps writing: D16.
 const TAIL: Duration = Duration::from_millis(800);
 /// How long a stopped reader of our terminal is waited for once the user wants the end.
@@ -37,16 +41,14 @@ const LINE_MODE_LOOK: Duration = Duration::from_millis(20);
 /// How long type-ahead over [`SAFE_LINE`] is held for it: most engines are up within 8 s.
 const LINE_MODE_MOST: Duration = Duration::from_secs(15);
 
-/// All that can happen.
-enum Event {
-    Signal(Received),
-    Keeper,
-    FromUser(io::Result<usize>),
-    FromEngine(io::Result<usize>),
-    TerminalTook(io::Result<usize>),
-    EngineTook(io::Result<usize>),
-    Editor(EditorEvent),
-    Deadline,
+/// What came of a read of the engine's output.
+enum Tail {
+    /// So many bytes.
+    More(usize),
+    /// There is nothing now.
+    Nothing,
+    /// There will be nothing any more.
+    End,
 }
 
 struct Session<'a> {
@@ -76,18 +78,7 @@ struct Session<'a> {
     notes: Vec<String>,
 }
 
-/// The descriptors to wait on.
-struct Wait {
-    signals: Signals,
-    keeper: AsyncFd<OwnedFd>,
-    user: AsyncFd<OwnedFd>,
-    terminal: AsyncFd<OwnedFd>,
-    engine: AsyncFd<OwnedFd>,
-    from_user: Vec<u8>,
-    from_engine: Vec<u8>,
-}
-
-pub(super) async fn run(
+pub(super) fn run(
     plan: &WrappedPlan,
     terminal: Terminal,
     pty: Pty,
@@ -97,16 +88,7 @@ pub(super) async fn run(
     hooks: Hooks<'_>,
 ) -> io::Result<WrappedOutcome> {
     // First the signals: a size that changes from here on is not missed.
-    let signals = Signals::listen()?;
-    let mut wait = Wait {
-        signals,
-        keeper: watched(keeper.fd())?,
-        user: watched(terminal.input())?,
-        terminal: watched(terminal.output())?,
-        engine: watched(pty.fd())?,
-        from_user: vec![0; CHUNK],
-        from_engine: vec![0; CHUNK],
-    };
+    let mut signals = Signals::listen()?;
     let now = Instant::now();
     let mut session = Session {
         view: View::new(terminal, keeper),
@@ -130,9 +112,10 @@ pub(super) async fn run(
         notes: Vec::new(),
     };
     session.resize(now);
+    let mut buf = vec![0; CHUNK];
     while !session.is_over() {
-        let event = session.next(&mut wait).await;
-        session.handle(event, &wait);
+        let ready = session.wait(&signals);
+        session.handle(ready, &mut signals, &mut buf);
     }
     Ok(session.close())
 }
@@ -155,107 +138,109 @@ fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// A descriptor of its own for the reactor; it shares the non-blocking mode.
-fn watched(fd: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: an OwnedFd is one open descriptor for as long as the registration owns it.
-    #[expect(unsafe_code)]
-    unsafe { AsyncFd::register(fd.try_clone_to_owned()?) }.map_err(io::Error::from)
-}
-
-async fn read(fd: &AsyncFd<OwnedFd>, buf: &mut [u8]) -> io::Result<usize> {
-    loop {
-        let mut ready = fd.readable().await?;
-        if let Ok(result) = ready.try_io(|fd| Ok(nix::unistd::read(fd, buf)?)) {
-            return result;
-        }
-    }
-}
-
-async fn write(fd: &AsyncFd<OwnedFd>, bytes: &[u8]) -> io::Result<usize> {
-    loop {
-        let mut ready = fd.writable().await?;
-        if let Ok(result) = ready.try_io(|fd| Ok(nix::unistd::write(fd, bytes)?)) {
-            return result;
-        }
-    }
-}
-
-async fn readable(fd: &AsyncFd<OwnedFd>) {
-    if let Ok(mut ready) = fd.readable().await {
-        ready.clear_ready();
-    }
-}
-
-async fn next_editor(editor: &mut Option<EditorSocket>) -> EditorEvent {
-    match editor {
-        Some(editor) => editor.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at.into()).await,
-        None => std::future::pending().await,
-    }
-}
-
 impl Session<'_> {
-    async fn next(&mut self, wait: &mut Wait) -> Event {
-        let hold = self.holds_for_line_mode();
+    /// Waits until something can be done.
+    fn wait(&mut self, signals: &Signals) -> Ready {
+        let holds = self.holds_for_line_mode();
         let last = self.ended.and_then(|(_, until)| self.forwarded.map(|_| until + LAST_WORDS));
         let deadline = self.clock.next().into_iter().chain(last).min();
-        let (view, to_engine) = (&self.view, &self.to_engine);
-        // Rare and urgent first: none of these can starve the ones below it.
-        tokio::select! {
-            biased;
-            signal = wait.signals.next() => Event::Signal(signal),
-            () = readable(&wait.keeper), if self.ended.is_none() => Event::Keeper,
-            n = read(&wait.user, &mut wait.from_user), if self.user_open && self.ended.is_none() && !to_engine.is_full() => Event::FromUser(n),
-            n = write(&wait.engine, to_engine.waiting()), if !hold && !to_engine.is_empty() && self.engine_open => Event::EngineTook(n),
-            n = write(&wait.terminal, view.outbox.waiting()), if !view.outbox.is_empty() => Event::TerminalTook(n),
-            n = read(&wait.engine, &mut wait.from_engine), if self.engine_open && !view.outbox.is_full() => Event::FromEngine(n),
-            event = next_editor(&mut self.editor) => Event::Editor(event),
-            () = until(deadline) => Event::Deadline,
+        let mut wait = Wait::default();
+        wait.on(Source::Signals, signals.fd(), PollFlags::POLLIN);
+        if self.ended.is_none() {
+            if let Some(keeper) = self.view.keeper_fd() {
+                wait.on(Source::Keeper, keeper, PollFlags::POLLIN);
+            }
+            if self.user_open && !self.to_engine.is_full() {
+                wait.on(Source::User, self.view.input(), PollFlags::POLLIN);
+            }
+        }
+        let (mut engine, mut takes) = (PollFlags::empty(), PollFlags::empty());
+        engine.set(PollFlags::POLLIN, !self.view.outbox.is_full());
+        takes.set(PollFlags::POLLOUT, !holds && !self.to_engine.is_empty());
+        if self.engine_open {
+            wait.on(Source::Engine, self.pty.fd(), engine);
+            wait.on(Source::EngineTakes, self.pty.fd(), takes);
+        }
+        if !self.view.outbox.is_empty() {
+            wait.on(Source::TerminalTakes, self.view.output(), PollFlags::POLLOUT);
+        }
+        for (fd, flags) in self.editor.iter().flat_map(EditorSocket::waits) {
+            wait.on(Source::Editor, fd, flags);
+        }
+        wait.until(deadline)
+    }
+
+    /// Does what can be done: rare and urgent first, then the keys, then the output. No one of them
+    /// keeps the others waiting longer than for one piece.
+    fn handle(&mut self, ready: Ready, signals: &mut Signals, buf: &mut [u8]) {
+        if ready.has(Source::Signals) {
+            signals.take().into_iter().for_each(|received| self.signal(received));
+        }
+        if ready.has(Source::Keeper) && self.ended.is_none() {
+            self.keeper();
+        }
+        if ready.has(Source::User) && self.ended.is_none() {
+            self.read_user(buf);
+        }
+        if ready.has(Source::EngineTakes) {
+            self.write_engine();
+        }
+        if ready.has(Source::TerminalTakes) {
+            self.view.write_waiting();
+        }
+        if ready.has(Source::Engine) && self.ended.is_none() {
+            self.read_engine(buf);
+        }
+        if ready.has(Source::Editor)
+            && let Some(editor) = &mut self.editor
+        {
+            let event = editor.next();
+            self.editor(event);
+        }
+        self.deadlines();
+        if self.ended.is_some() {
+            self.read_tail(buf);
         }
     }
 
-    fn handle(&mut self, event: Event, wait: &Wait) {
-        match event {
-            Event::Signal(received) => self.signal(received),
-            Event::Keeper => self.keeper(),
-            Event::FromUser(Ok(n)) if n > 0 => self.user_typed(&wait.from_user[..n]),
-            Event::FromUser(Err(e)) if e.raw_os_error() == Some(Errno::EINTR as i32) => {}
+    fn read_user(&mut self, buf: &mut [u8]) {
+        match nix::unistd::read(self.view.input(), buf) {
+            Ok(n) if n > 0 => self.user_typed(&buf[..n]),
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
             // Raw mode has no end of input but the terminal's own.
-            Event::FromUser(_) => {
+            _ => {
                 self.user_open = false;
                 self.view.hang_up();
                 self.forward(Signal::SIGHUP);
             }
-            Event::FromEngine(Ok(n)) if n > 0 => {
-                let bytes = &wait.from_engine[..n];
-                self.view.give(bytes);
-                if self.armed {
-                    self.tell_gate(GateEvent::EngineBytes(bytes));
-                }
-            }
-            Event::FromEngine(Err(e)) if e.raw_os_error() == Some(Errno::EINTR as i32) => {}
-            // EIO: nobody holds the other side any more.
-            Event::FromEngine(_) => self.engine_open = false,
-            Event::TerminalTook(Ok(n)) => self.view.took(n),
-            Event::TerminalTook(Err(e)) if e.raw_os_error() == Some(Errno::EINTR as i32) => {}
-            Event::TerminalTook(Err(_)) => self.view.hang_up(),
-            Event::EngineTook(Ok(n)) => {
+        }
+    }
+
+    fn write_engine(&mut self) {
+        match nix::unistd::write(self.pty.fd(), self.to_engine.waiting()) {
+            Ok(n) => {
                 self.line = line_after(self.line, &self.to_engine.waiting()[..n]);
                 self.to_engine.take(n);
             }
-            Event::EngineTook(Err(e)) if e.raw_os_error() == Some(Errno::EINTR as i32) => {}
-            Event::EngineTook(Err(_)) => self.to_engine.clear(),
-            Event::Editor(event) => self.editor(event),
-            Event::Deadline => self.deadlines(),
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            Err(_) => self.to_engine.clear(),
         }
-        if self.ended.is_some() {
-            self.read_tail();
+    }
+
+    /// Passes on what the engine has written; the end of it when nobody holds the other side any more.
+    fn read_engine(&mut self, buf: &mut [u8]) {
+        for _ in 0..PIECES {
+            if self.view.outbox.is_full() {
+                return;
+            }
+            match self.read_engine_now(buf) {
+                Tail::More(n) if n >= FULL => {}
+                Tail::More(_) | Tail::Nothing => return,
+                Tail::End => {
+                    self.engine_open = false;
+                    return;
+                }
+            }
         }
     }
 
@@ -419,8 +404,8 @@ impl Session<'_> {
     /// whole group, as a shell expects it. Goes on when the shell continues us.
     fn stop(&mut self) {
         self.clock.has_stopped();
-        let until = Instant::now() + TAIL;
-        while self.read_engine_now() && Instant::now() < until {
+        let (until, mut buf) = (Instant::now() + TAIL, [0; 4096]);
+        while matches!(self.read_engine_now(&mut buf), Tail::More(_)) && Instant::now() < until {
             self.view.flush();
         }
         self.view.flush();
@@ -437,30 +422,30 @@ impl Session<'_> {
         let _ = killpg(self.group, Signal::SIGWINCH);
     }
 
-    /// Passes on one piece of what the engine has written; false: there is nothing now.
-    fn read_engine_now(&mut self) -> bool {
-        let mut buf = [0; 4096];
-        match nix::unistd::read(self.pty.fd(), &mut buf) {
+    /// Passes on one piece of what the engine has written.
+    fn read_engine_now(&mut self, buf: &mut [u8]) -> Tail {
+        match nix::unistd::read(self.pty.fd(), buf) {
             Ok(n) if n > 0 => {
                 self.view.give(&buf[..n]);
                 if self.armed {
                     self.tell_gate(GateEvent::EngineBytes(&buf[..n]));
                 }
-                true
+                Tail::More(n)
             }
-            Err(Errno::EINTR) => true,
-            _ => false,
+            Err(Errno::EINTR) => Tail::More(0),
+            Err(Errno::EAGAIN) => Tail::Nothing,
+            // EIO, or 0 on macOS: nobody holds the other side.
+            _ => Tail::End,
         }
     }
 
     /// After the engine's end. The kernel hands over what a dead writer has written before it says
     /// "would block", so that this is the whole tail; what others still write is theirs.
-    fn read_tail(&mut self) {
+    fn read_tail(&mut self, buf: &mut [u8]) {
         let Some((_, until)) = self.ended else { return };
         while self.engine_open && !self.view.outbox.is_full() {
-            if !self.read_engine_now() || Instant::now() > until {
-                self.engine_open = false;
-            }
+            let more = matches!(self.read_engine_now(buf), Tail::More(_));
+            self.engine_open = more && Instant::now() <= until;
         }
     }
 

@@ -1,9 +1,12 @@
-//! The signals of a wrapped session.
+//! The signals of a wrapped session: a handler writes each number into a pipe that the loop reads.
 
-use std::io;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicI32, Ordering};
 
-use nix::sys::signal::Signal as Number;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use nix::errno::Errno;
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,45 +14,82 @@ pub(super) enum Received {
     /// The terminal has another size.
     Resize,
     /// The engine gets it.
-    Forward(Number),
+    Forward(Signal),
     /// Someone stops us with SIGTSTP; the user's own Ctrl-Z is a key and goes to the engine.
     Stop,
     /// Somebody had stopped us and lets us go on.
     Continued,
 }
 
+/// Those that are listened to.
+const LISTENED: [Signal; 7] = [
+    Signal::SIGWINCH,
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGTERM,
+    Signal::SIGQUIT,
+    Signal::SIGTSTP,
+    Signal::SIGCONT,
+];
+
+/// The write end. It stays open for the process's life, as the handlers stay set.
+static WAKE: AtomicI32 = AtomicI32::new(-1);
+
+extern "C" fn caught(number: i32) {
+    let errno = Errno::last_raw();
+    let byte = number as u8;
+    // SAFETY: write may be called in a signal handler; one byte of our own stack is read.
+    #[expect(unsafe_code)]
+    unsafe {
+        nix::libc::write(WAKE.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
+    }
+    Errno::set_raw(errno);
+}
+
+/// The read end.
 pub(super) struct Signals {
-    resize: Signal,
-    hangup: Signal,
-    interrupt: Signal,
-    terminate: Signal,
-    quit: Signal,
-    stop: Signal,
-    go_on: Signal,
+    pipe: UnixStream,
 }
 
 impl Signals {
     pub(super) fn listen() -> io::Result<Signals> {
-        Ok(Signals {
-            resize: signal(SignalKind::window_change())?,
-            hangup: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            quit: signal(SignalKind::quit())?,
-            stop: signal(SignalKind::from_raw(Number::SIGTSTP as i32))?,
-            go_on: signal(SignalKind::from_raw(Number::SIGCONT as i32))?,
-        })
+        let (pipe, wake) = UnixStream::pair()?;
+        // A handler never waits: when a thousand signals stand there already, this one says no more.
+        for end in [&pipe, &wake] {
+            end.set_nonblocking(true)?;
+        }
+        debug_assert!(wake.as_raw_fd() >= 0);
+        WAKE.store(wake.into_raw_fd(), Ordering::Relaxed);
+        let action =
+            SigAction::new(SigHandler::Handler(caught), SaFlags::SA_RESTART, SigSet::empty());
+        for signal in LISTENED {
+            // SAFETY: the handler calls nothing that a handler may not.
+            #[expect(unsafe_code)]
+            unsafe { sigaction(signal, &action) }?;
+        }
+        Ok(Signals { pipe })
     }
 
-    pub(super) async fn next(&mut self) -> Received {
-        tokio::select! {
-            _ = self.resize.recv() => Received::Resize,
-            _ = self.hangup.recv() => Received::Forward(Number::SIGHUP),
-            _ = self.interrupt.recv() => Received::Forward(Number::SIGINT),
-            _ = self.terminate.recv() => Received::Forward(Number::SIGTERM),
-            _ = self.quit.recv() => Received::Forward(Number::SIGQUIT),
-            _ = self.stop.recv() => Received::Stop,
-            _ = self.go_on.recv() => Received::Continued,
-        }
+    /// Ready when a signal has come.
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
     }
+
+    /// What has come, oldest first.
+    pub(super) fn take(&mut self) -> Vec<Received> {
+        let mut numbers = [0; 64];
+        let count = self.pipe.read(&mut numbers).unwrap_or(0);
+        numbers[..count].iter().filter_map(|n| meaning(i32::from(*n))).collect()
+    }
+}
+
+fn meaning(number: i32) -> Option<Received> {
+    let signal = Signal::try_from(number).ok()?;
+    Some(match signal {
+        Signal::SIGWINCH => Received::Resize,
+        Signal::SIGTSTP => Received::Stop,
+        Signal::SIGCONT => Received::Continued,
+        signal if LISTENED.contains(&signal) => Received::Forward(signal),
+        _ => return None,
+    })
 }

@@ -5,6 +5,7 @@
 //! are put aside), and the keeper must know the undo by then. The look costs about a microsecond for
 //! what follows a key. The gate, which costs more, looks after.
 
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -59,6 +60,21 @@ impl View {
         size
     }
 
+    /// Where the user's keys come from.
+    pub(super) fn input(&self) -> BorrowedFd<'_> {
+        self.terminal.input()
+    }
+
+    /// Where the screen is.
+    pub(super) fn output(&self) -> BorrowedFd<'_> {
+        self.terminal.output()
+    }
+
+    /// Ready when the keeper has a report.
+    pub(super) fn keeper_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.keeper.as_ref().map(Keeper::fd)
+    }
+
     /// Passes engine output on, at once where the terminal takes it.
     pub(super) fn give(&mut self, bytes: &[u8]) {
         if self.gone {
@@ -78,8 +94,17 @@ impl View {
         self.order_exact();
     }
 
+    /// Writes as much of what waits as the terminal takes now.
+    pub(super) fn write_waiting(&mut self) {
+        match write(self.terminal.output(), self.outbox.waiting()) {
+            Ok(n) => self.took(n),
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            Err(_) => self.hang_up(),
+        }
+    }
+
     /// The terminal has taken so many of the waiting bytes.
-    pub(super) fn took(&mut self, n: usize) {
+    fn took(&mut self, n: usize) {
         self.outbox.take(n);
         self.order_exact();
     }

@@ -187,11 +187,12 @@ fn serve(listener: std::net::TcpListener, shared: Arc<Shared>, stopped: oneshot:
 }
 
 async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
+    let arrived = Instant::now();
     let (parts, body) = request.into_parts();
     let Ok(bytes) = axum::body::to_bytes(body, usize::MAX).await else {
         return plain(StatusCode::BAD_REQUEST, json!({"error": "the body broke off"}));
     };
-    let recorded = Recorded::new(&parts, &bytes);
+    let recorded = Recorded::new(&parts, &bytes, arrived);
     lock(&shared.requests).push(recorded.clone());
     shared.arrived.notify_all();
 

@@ -3,6 +3,8 @@
 //! Engines make calls beside the conversation: titles, summaries, routers, token counts. They are
 //! told apart here, so that "the block arrived once" is asked of the conversation alone.
 
+use std::time::Instant;
+
 use axum::http::request::Parts;
 use serde_json::Value;
 
@@ -46,10 +48,12 @@ pub struct Recorded {
     pub raw_size: usize,
     /// `None` for anything that is not a call of a model.
     pub format: Option<Format>,
+    /// When its head was read.
+    pub arrived: Instant,
 }
 
 impl Recorded {
-    pub(super) fn new(parts: &Parts, bytes: &[u8]) -> Self {
+    pub(super) fn new(parts: &Parts, bytes: &[u8], arrived: Instant) -> Self {
         let path = parts.uri.path_and_query().map_or("/", |p| p.as_str()).to_owned();
         let format = match (parts.method.as_str(), parts.uri.path()) {
             ("POST", p) if p.ends_with("/messages") => Some(Format::Anthropic),
@@ -73,6 +77,7 @@ impl Recorded {
             body: serde_json::from_slice(bytes).unwrap_or(Value::Null),
             raw_size: bytes.len(),
             format,
+            arrived,
         }
     }
 
