@@ -34,7 +34,7 @@ impl Engine for Echo {
     fn plan(&self, request: &LaunchRequest, first: &FirstMessage) -> Result<LaunchPlan, PlanError> {
         let mut plan = generic::base(&self.spec, request, first)?;
         // So that its answer, which is stored, has nothing of the block, whatever stands in that.
-        plan.arg(&format!("--typed-bytes={}", first.display().as_str().len()));
+        plan.arg(format!("--typed-bytes={}", first.display().as_str().len()));
         generic::message(&mut plan, &self.spec, request, first.sent().to_text())?;
         Ok(plan)
     }

@@ -415,11 +415,14 @@ fn s60_an_interface_keeps_what_was_typed_only_by_each_route() {
         let entry = format!(
             "\n[own-tui]\nname = 'TUI'\nprograms = ['own-tui']\ninstall = '-'\n\
              default-window = 200000\n[own-tui.gate]\nroute = '{route}'\nsubmit = ['enter']\n{table}\n\
-             commands = {{ slash = true }}\n[own-tui.gate.screen]\nframe = 'open'\nprompts = ['\u{276f}']\n"
+             commands = {{ slash = true }}\n[own-tui.gate.screen]\nframe = 'open'\nprompts = ['\u{276f}']\n\
+             chips = ['[Pasted text #']\n"
         );
         write(file, entries + &entry);
         let log = Log(home.root().join("tui-log"));
         home.set_env("FAKE_LOG", &log.0);
+        // Real composers fold what does not fit on their screen.
+        home.set_env("FAKE_PLACEHOLDER", "200");
         let old =
             "## Injected Project Docs\n\n### old.md\n```\nzqolddocolddoc0 words\n\nof old\n```";
         home.set_env("FAKE_HISTORY", format!("{old}\n\nfrom the past"));
