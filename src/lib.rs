@@ -64,6 +64,8 @@
 //! 7. Nothing is written into the project but `.claude/docs/` when the user asks for it, and nothing
 //!    into the engine's own config.
 //! 8. Each phase of the block may fail alone; the launch goes on.
+//! 9. What a program asks for is done by a person's word only, at most once, with exactly the bytes
+//!    that were asked for, whatever is killed when ([`control::actions`], `tests/it/control_*.rs`).
 //!
 //! What is deliberately absent: embeddings and retrieval, a project's own engine settings (they
 //! would name programs to run), any network use of our own.

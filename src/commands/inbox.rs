@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::inbox_card::{bucket, card, distance, what};
 use super::inbox_open;
-use super::{ids, now_ms, own_paths, print, print_json, table};
+use super::{ids, now_ms, own_paths, print, print_as_json, print_json, table};
 use crate::cli::{InboxAction, InboxArgs};
 use crate::context::figures;
 use crate::control::actions::{Action, ActionError, Decided, Filter, OutcomeCode, Queue, Status};
@@ -75,7 +75,7 @@ fn looked_at(paths: &Paths, ui: Ui) -> Result<Queue, StoreError> {
 
 fn list(actions: &[Action], all: bool, as_json: bool, ui: Ui) -> Result<ExitCode, Failure> {
     if as_json {
-        return print_json(ui, &json!(actions));
+        return print_as_json(ui, &actions);
     }
     if actions.is_empty() {
         ui.status(if all { "nothing was ever asked for" } else { "nothing waits for approval" });

@@ -32,6 +32,7 @@ mod table;
 mod target;
 mod tui;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -104,12 +105,22 @@ fn print(ui: Ui, text: &str) -> Result<ExitCode, Failure> {
 
 /// A JSON value on stdout, readable for people too.
 fn print_json(ui: Ui, value: &serde_json::Value) -> Result<ExitCode, Failure> {
-    print(ui, &safe_json(&format!("{value:#}\n")))
+    print_as_json(ui, value)
+}
+
+/// The same of anything that has a JSON form.
+fn print_as_json<T: serde::Serialize>(ui: Ui, value: &T) -> Result<ExitCode, Failure> {
+    let mut text = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
+    text.push('\n');
+    print(ui, &safe_json(&text))
 }
 
 /// JSON leaves C1 codes and bidi controls as they are, a terminal does not. They can stand in strings
 /// only, where an escape means the same.
-fn safe_json(text: &str) -> String {
+fn safe_json(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|c| c != '\n' && is_unprintable(c)) {
+        return text.into();
+    }
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -118,7 +129,7 @@ fn safe_json(text: &str) -> String {
             c => safe.push(c),
         }
     }
-    safe
+    safe.into()
 }
 
 /// Text of docs on stdout: exact for a file or a pipe; on a terminal its control characters are
@@ -231,7 +242,8 @@ mod tests {
         let text = "a\tb\r\nc\u{1b}[2J\u{9b}1m\rover\n";
         assert_eq!(for_terminal(text), "a\tb\r\nc\\u{1b}[2J\\u{9b}1m\\rover\n");
         let value = serde_json::json!({ "a": "\u{9b}\u{2028}\u{1b}" });
-        let safe = safe_json(&format!("{value:#}"));
+        let text = format!("{value:#}");
+        let safe = safe_json(&text);
         assert!(!safe.chars().any(|c| is_unprintable(c) && c != '\n'), "{safe:?}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).expect("JSON"), value);
     }

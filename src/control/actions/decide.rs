@@ -55,6 +55,7 @@ pub(super) fn approve(
         lock.retire();
         return Ok(Decided { action: queue.get(id)?, first: false });
     }
+    tracing::info!(action = %id, by, "approved");
     failpoint::reach("claimed");
     if let Payload::Launch(_) = action.payload {
         apply_launch::start(queue, &action, &claim, lock, now)?;
@@ -79,6 +80,7 @@ pub(super) fn reject(
         rows::expire(c, now)?;
         rows::reject(c, id, by, now, &outcome)
     })?;
+    tracing::info!(action = %id, by, first, "rejected");
     Ok(Decided { action: queue.get(id)?, first })
 }
 
@@ -173,6 +175,7 @@ fn finish(
         Ok(outcome) => (Status::Applied, outcome),
         Err(outcome) => (Status::Failed, outcome),
     };
+    tracing::info!(action = %id, status = status.as_str(), code = outcome.code.as_str(), "end");
     queue.store().write(|c| rows::finish(c, id, status, &outcome, now))?;
     failpoint::reach("marked");
     Ok(())

@@ -96,18 +96,17 @@ impl Queue {
     pub fn list(&self, filter: &Filter) -> Result<Vec<Action>, StoreError> {
         let open = if filter.decided { "" } else { "AND status IN ('pending', 'applying')" };
         let sql = format!(
-            "SELECT * FROM (
-               SELECT {COLUMNS} FROM cli_pending_actions
-               WHERE (?1 IS NULL OR project_id = ?1) {open}
-               ORDER BY asked_at DESC, id DESC LIMIT ?2
-             ) ORDER BY asked_at, id"
+            "SELECT {COLUMNS} FROM cli_pending_actions
+             WHERE (?1 IS NULL OR project_id = ?1) {open} ORDER BY id DESC LIMIT ?2"
         );
         let limit = filter.limit.map_or(-1, i64::from);
-        self.store.read(|c| {
+        let mut newest_first: Vec<Action> = self.store.read(|c| {
             c.prepare(&sql)?
                 .query_map(rusqlite::params![filter.project, limit], rows::from_row)?
                 .collect()
-        })
+        })?;
+        newest_first.reverse();
+        Ok(newest_first)
     }
 
     /// How many actions wait for a person.
