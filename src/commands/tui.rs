@@ -51,12 +51,14 @@ pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<Exi
         gate::for_engine(spec, plan.gate_prefix.clone(), draft, earlier_fronts(start, spec))
     };
     let mut record = |display: &DisplayText| {
-        if recorder.is_none() {
-            let row = start.new_session(id, plan, &as_typed(start, display));
-            let (started, warning) = Recorder::start(&start.paths, row);
-            recorder = Some(started);
-            warnings.extend(warning);
+        if let Some(recorder) = &mut recorder {
+            warnings.extend(recorder.set_display(&as_typed(start, display)));
+            return;
         }
+        let row = start.new_session(id, plan, &as_typed(start, display));
+        let (started, warning) = Recorder::start(&start.paths, row);
+        recorder = Some(started);
+        warnings.extend(warning);
     };
     let outcome = wrapped::run(
         &wrapped_plan(start, plan, folder.path()),

@@ -87,6 +87,9 @@ pub struct ScreenSpec {
     pub dialogs: Vec<String>,
     /// A row next to the composer that begins with any of these: a completion list is open.
     pub popup_rows: Vec<String>,
+    /// What a picked row of a list above the composer begins with. Where it is named, such a list takes
+    /// Enter only with a picked row.
+    pub list_pointer: String,
     /// Any of these on the screen: a completion list is open.
     pub popups: Vec<String>,
     /// While the draft ends in `@word`, a list below it that has the word is a completion list.
@@ -97,9 +100,10 @@ pub struct ScreenSpec {
     pub idle_states: Vec<String>,
     /// States in which the engine works.
     pub busy_states: Vec<String>,
-    /// What a folded paste or an image in the composer begins with: the screen does not show the
-    /// text behind it.
+    /// What a folded paste in the composer begins with: the screen does not show the text behind it.
     pub chips: Vec<String>,
+    /// What stands in the draft for an image whose path was pasted: it is sent so, not as typed.
+    pub images: Vec<String>,
 }
 
 /// What surrounds the composer.

@@ -67,7 +67,11 @@ fn holds(case: &str, name: &str, reading: &Reading) -> bool {
                 || reading.dialog
         }
         "scrolled" => composer.is_some_and(|c| c.mode == Mode::Hidden),
-        "popup" => reading.popup || text.starts_with('/'),
+        // Such a list lets Enter through.
+        "popup" => {
+            reading.popup_lets_through == name.ends_with("-unpicked")
+                && (reading.popup || text.starts_with('/'))
+        }
         _ => false,
     }
 }

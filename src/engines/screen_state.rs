@@ -105,6 +105,9 @@ pub struct Reading {
     pub dialog: bool,
     /// A completion list is open beside the composer.
     pub popup: bool,
+    /// No row of it is picked, so that it lets Enter through, see
+    /// [`list_pointer`](ScreenSpec::list_pointer).
+    pub popup_lets_through: bool,
     /// The engine works.
     pub busy: bool,
     /// A mark that must be there is missing.
@@ -118,8 +121,10 @@ pub struct Composer {
     pub mode: Mode,
     /// The text as far as the screen shows it; empty also under a placeholder.
     pub text: String,
-    /// A folded paste or an image stands in it: there is more than the screen shows.
+    /// A folded paste or an image stands in it: there is more, or other, than the screen shows.
     pub chips: bool,
+    /// An image stands in it, where the keys had a path.
+    pub images: bool,
 }
 
 /// What the composer's prompt says.
@@ -166,10 +171,14 @@ pub fn read(spec: &ScreenSpec, screen: &Snapshot) -> Reading {
     let in_states = |states: &[String]| state.is_some_and(|s| states.iter().any(|x| x == s));
     // Without a prompt of its own a composer cannot be told from a selector in its place.
     let below = if spec.prompts.is_empty() && spec.frame == Frame::Rules { top } else { end };
+    let above = found.as_ref().map(|found| list_above(spec, &rows[..found.top]));
+    let (above, picked) = above.unwrap_or_default();
+    let other =
+        around(&spec.popups) || found.as_ref().is_some_and(|found| list_below(spec, rows, found));
     Reading {
         dialog: shows(&spec.dialogs, &rows[below..]),
-        popup: around(&spec.popups)
-            || found.as_ref().is_some_and(|found| has_popup(spec, rows, found)),
+        popup: above || other,
+        popup_lets_through: above && !picked && !other && !spec.list_pointer.is_empty(),
         busy: around(&spec.busy) || in_states(&spec.busy_states),
         not_ready: (!spec.ready.is_empty() && !shows(&spec.ready, rows))
             || (!spec.idle_states.is_empty() && !in_states(&spec.idle_states)),
@@ -264,19 +273,35 @@ fn is_edge(row: &Row) -> bool {
         || (!text.is_empty() && text.chars().all(|c| ('\u{2580}'..='\u{259f}').contains(&c)))
 }
 
-fn has_popup(spec: &ScreenSpec, rows: &[Row], found: &Found) -> bool {
-    let begins = |row: &Row| {
-        let text = row.text.trim_start();
-        spec.popup_rows.iter().any(|mark| text.starts_with(mark.as_str()))
-    };
-    // Above the upper edge, and below the composer and its lower edge.
-    let above = rows[..found.top].iter().rev().find(|row| !is_rule(row)).is_some_and(begins);
+fn begins_list_row(spec: &ScreenSpec, row: &Row) -> bool {
+    let text = row.text.trim_start();
+    spec.popup_rows.iter().any(|mark| text.starts_with(mark.as_str()))
+}
+
+/// Whether a list is open above the composer's upper edge, and one of its rows is picked. `rows`: those
+/// above the composer.
+fn list_above(spec: &ScreenSpec, rows: &[Row]) -> (bool, bool) {
+    let mut list = rows
+        .iter()
+        .rev()
+        .skip_while(|row| is_rule(row))
+        // A list is indented; what stands above it may be talk.
+        .take_while(|row| row.text.starts_with(' '))
+        .peekable();
+    let nearest = list.peek().is_some_and(|row| begins_list_row(spec, row));
+    let pointer = spec.list_pointer.as_str();
+    let picked = !pointer.is_empty() && list.any(|row| row.text.trim_start().starts_with(pointer));
+    (nearest || picked, picked)
+}
+
+/// Whether a list is open below the composer and its lower edge.
+fn list_below(spec: &ScreenSpec, rows: &[Row], found: &Found) -> bool {
     let below = rows[found.end..]
         .iter()
         .filter(|row| !is_edge(row) && !row.text.is_empty())
         .take(2)
-        .any(begins);
-    above || below || (spec.at_completion && completes_name(rows, found))
+        .any(|row| begins_list_row(spec, row));
+    below || (spec.at_completion && completes_name(rows, found))
 }
 
 /// Whether the draft's last word, an `@name` without a blank after it, is offered a completion.
@@ -318,8 +343,9 @@ fn composer(spec: &ScreenSpec, rows: &[Row], found: &Found) -> Composer {
     let shown = text.trim_start();
     let is_placeholder = spec.placeholders.iter().any(|p| shown.starts_with(p.as_str()));
     let text = if typed && !is_placeholder { text } else { String::new() };
-    let chips = spec.chips.iter().any(|chip| text.contains(chip.as_str()));
-    Composer { mode: found.mode, text, chips }
+    let holds = |marks: &[String]| marks.iter().any(|mark| text.contains(mark.as_str()));
+    let (chips, images) = (holds(&spec.chips), holds(&spec.images));
+    Composer { mode: found.mode, text, chips: chips || images, images }
 }
 
 /// How wide a prompt is; prompts are narrow characters.

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use crate::context::DisplayText;
 use crate::paths::Paths;
 use crate::session::error::StoreError;
 use crate::session::record::{NewSession, SessionEnd};
@@ -59,6 +60,23 @@ impl Recorder {
             }
         };
         (recorder, warning)
+    }
+
+    /// The first message changed before it was sent: the engine had not taken it, and the person went
+    /// on writing. Durable when it returns without a warning, as at the start.
+    pub fn set_display(&mut self, display: &DisplayText) -> Option<String> {
+        self.session.display = display.clone();
+        if self.place != Place::Database {
+            // Told already that the row is elsewhere.
+            return None;
+        }
+        let stored = Store::open_with(&self.paths, &self.opening).and_then(|store| {
+            store.set_display(self.session.id, display.as_str())?;
+            store.close_quickly();
+            Ok(())
+        });
+        let why = stored.err()?;
+        Some(format!("{why}; the store has the first message as it was before it was changed"))
     }
 
     /// Keeps the engine's own id of the session as soon as it is known, so that a session that

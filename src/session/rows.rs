@@ -30,6 +30,16 @@ impl Store {
         }
     }
 
+    /// Another text in the operator's first row.
+    pub(super) fn set_display(&self, id: SessionId, text: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE messages SET text = ?2
+                   WHERE session_id = ?1 AND seq = 1 AND role = 'operator'";
+        match self.write(|c| c.execute(sql, params![id.to_string(), text]))? {
+            0 => Err(StoreError::UnknownSession { prefix: id.to_string() }),
+            _ => Ok(()),
+        }
+    }
+
     /// Keeps the engine's own id of a session as soon as it is known.
     pub fn set_engine_session_id(&self, id: SessionId, engines: &str) -> Result<(), StoreError> {
         let sql = "UPDATE sessions SET engine_session_id = ?2 WHERE id = ?1";

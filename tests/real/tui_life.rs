@@ -51,6 +51,12 @@ fn first_session(bed: &Bed, second: &Second) -> String {
             recalled_shell_line(&mut term);
             SHELL_LINE.to_owned()
         }
+        // The engine works, on the shell line that it has told the model of.
+        _ if told > 0 => {
+            submit_while_busy(&mut term, MESSAGE);
+            bed.model.release();
+            MESSAGE.to_owned()
+        }
         (_, Second::Recalled | Second::RecalledPlain) => {
             bed.model.hold();
             bed.submit(&mut term, MESSAGE);
@@ -58,11 +64,7 @@ fn first_session(bed: &Bed, second: &Second) -> String {
         }
     };
     bed.request(&term, told + 1).assert_block_once(&block, &message);
-    // The engine works on it, and does not rest.
-    term.type_text(WHILE_BUSY);
-    shown_now(&term, WHILE_BUSY);
-    a_moment();
-    term.press([Key::Enter]);
+    submit_while_busy(&mut term, WHILE_BUSY);
     bed.model.release();
     let wire = bed.request_with(&term, WHILE_BUSY);
     wire.assert_display_once(WHILE_BUSY);
@@ -71,6 +73,14 @@ fn first_session(bed: &Bed, second: &Second) -> String {
     bed.quit(&mut term);
     assert_eq!(bed.stored(), [message.as_str()]);
     message
+}
+
+/// Types and sends while the engine works and does not rest.
+fn submit_while_busy(term: &mut PtyDriver, text: &str) {
+    term.type_text(text);
+    shown_now(term, text);
+    a_moment();
+    term.press([Key::Enter]);
 }
 
 /// A command runs as a command.
@@ -95,6 +105,10 @@ fn shell_line(bed: &Bed, term: &mut PtyDriver, block: &str) -> usize {
     if bed.ways.shell == Shell::IsMessage {
         return 0;
     }
+    let told = usize::from(bed.ways.shell == Shell::RunsAndTells);
+    if told > 0 {
+        bed.model.hold();
+    }
     term.press([Key::Enter]);
     if bed.ways.shell == Shell::RunsWhenAllowed {
         shown(term, "Allow local shell commands");
@@ -102,10 +116,11 @@ fn shell_line(bed: &Bed, term: &mut PtyDriver, block: &str) -> usize {
         shown(term, "→ Yes");
         term.press([Key::Enter]);
     }
-    shown(term, "out-42");
-    let told = usize::from(bed.ways.shell == Shell::RunsAndTells);
+    shown_now(term, "out-42");
     if told > 0 {
-        bed.answered(term);
+        bed.request(term, told);
+    } else {
+        term.wait_for_quiet();
     }
     let requests = bed.model.main_requests();
     assert_eq!(requests.len(), told, "requests for the shell line");

@@ -73,7 +73,9 @@ impl KeyGate {
         };
         let known = self.known_text(composer);
         let text = known.clone().unwrap_or_else(|| composer.text.clone());
-        if reading.popup || self.spec.commands.matches(&text) {
+        // A draft that the keys tell had no arrow key, which picks before it is painted.
+        let list = reading.popup && !(reading.popup_lets_through && known.is_some());
+        if list || self.spec.commands.matches(&text) {
             return self.release(&held, now);
         }
         if composer.text.is_empty() {
@@ -137,7 +139,7 @@ impl KeyGate {
             },
             GateRoute::ClearAndPaste => match known {
                 Some(text) if self.can_put_in() => self.clear(held, text, composer, now),
-                // A folded paste can't be put back, and of more lines the screen may not show all.
+                // A folded paste or an image can't be put back, and of more lines the screen may not show all.
                 None if self.can_put_in() && !composer.chips && !composer.text.contains('\n') => {
                     self.note(NOTE_INEXACT);
                     self.clear(held, composer.text.clone(), composer, now);
@@ -158,7 +160,7 @@ impl KeyGate {
 
     /// The text of the composer, where keys and screen agree on it.
     fn known_text(&self, composer: &Composer) -> Option<String> {
-        let text = self.draft.text()?;
+        let text = self.draft.text().filter(|_| !composer.images)?;
         let squeeze = |text: &str| text.split_whitespace().collect::<String>();
         let (typed, shown) = (squeeze(text), squeeze(&composer.text));
         // A long draft scrolls: the screen has only its end.
@@ -185,6 +187,8 @@ impl KeyGate {
     }
 
     pub(super) fn record(&mut self, text: &str) {
+        // The engines drop blanks at the end of a message.
+        let text = text.trim_end();
         if self.recorded.as_deref() != Some(text) {
             self.recorded = Some(text.to_owned());
             self.effect(Effect::Record(DisplayText::new(text)));

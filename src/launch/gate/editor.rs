@@ -109,8 +109,11 @@ impl KeyGate {
         }
         self.record(own);
         let is_right = own.len() == words.len() && (stands || !with_block);
-        let reply =
-            if is_right { EditorReply::Leave } else { EditorReply::Write(self.in_front_of(own)) };
+        let reply = if is_right {
+            EditorReply::Leave
+        } else {
+            EditorReply::Write(with_closed_list(self.in_front_of(own)))
+        };
         (reply, Outcome::Send { with_block })
     }
 
@@ -118,7 +121,7 @@ impl KeyGate {
         if !text.trim().is_empty() {
             return (EditorReply::Leave, Outcome::Back);
         }
-        let sent = self.sent_draft();
+        let sent = with_closed_list(self.sent_draft());
         (EditorReply::Write(sent), Outcome::Send { with_block: !self.prefix.is_empty() })
     }
 
@@ -147,4 +150,14 @@ impl KeyGate {
             }
         }
     }
+}
+
+/// A text that ends in the middle of a name opens the engine's list of completions, which would eat the
+/// Enter and change the text. The engines drop the blank at the end of a message.
+fn with_closed_list(mut text: String) -> String {
+    let last_word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    if last_word.starts_with(['@', '/', '$', '#']) {
+        text.push(' ');
+    }
+    text
 }

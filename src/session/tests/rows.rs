@@ -64,6 +64,24 @@ fn the_first_end_counts() {
 }
 
 #[test]
+fn a_message_that_changes_before_it_is_sent_is_stored_as_it_went() {
+    let place = Place::new();
+    let new = session("as typed first");
+    let (mut recorder, _) = place.start(new.clone());
+    assert_eq!(recorder.set_display(&DisplayText::new("as it went")), None);
+    let store = place.open().unwrap();
+    let texts = || -> Vec<String> {
+        store.messages(new.id).unwrap().into_iter().map(|message| message.text).collect()
+    };
+    assert_eq!(texts(), ["as it went"]);
+    assert_eq!(recorder.finish(end()), None);
+    assert_eq!(texts()[0], "as it went");
+    let (mut gone, _) = place.start(session("x"));
+    store.write(|c| c.execute("DELETE FROM sessions", [])).unwrap();
+    assert!(gone.set_display(&DisplayText::new("y")).unwrap().contains("as it was before"));
+}
+
+#[test]
 fn lists_are_filtered_newest_first() {
     let place = Place::new();
     let store = place.open().unwrap();

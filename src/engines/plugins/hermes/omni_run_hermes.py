@@ -15,7 +15,10 @@ import base64
 import hashlib
 import json
 import os
+import re
 
+# What Hermes itself writes behind the operator's text where images go along.
+IMAGE_NOTES = re.compile(r"\n\n(?:\[Image attached(?: at)?: [^\n]*\]\n?)+\Z")
 # Hermes starts the summary of a compacted session with this, in a user message.
 SUMMARY_MARKS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 
@@ -116,7 +119,8 @@ class Plugin:
                 return
             raw = first_text or text_of(user_message)
         self.raw = raw.strip()
-        self.report({"event": "raw", "text": raw, "session": session_id, "message": fingerprint(raw)}, "raw")
+        typed = IMAGE_NOTES.sub("", raw) if first and not isinstance(first.get("content"), str) else raw
+        self.report({"event": "raw", "text": typed, "session": session_id, "message": fingerprint(raw)}, "raw")
 
     def change_request(self, request, session_id, platform, context):
         if self.is_subagent(session_id, platform):

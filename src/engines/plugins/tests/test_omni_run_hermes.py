@@ -213,6 +213,18 @@ class HermesPlugin(unittest.TestCase):
         self.assertEqual(parts[0], {**cached, "text": PREFIX + "look"})
         self.assertEqual(parts[1]["type"], "image_url")
 
+    def test_what_hermes_writes_for_a_pasted_image_was_not_typed(self):
+        self.launch()
+        hermes = FakeHermes()
+        text = {"type": "text", "text": "look\n\n[Image attached at: /a b.png]\n[Image attached: http://x/y.png]"}
+        image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+        request = hermes.say([text, image])
+        self.assertEqual(self.contents(request)[1][0]["text"], PREFIX + text["text"])
+        self.assertEqual(self.event("raw")["text"], "look")
+        self.launch()
+        FakeHermes().say("a\n\n[Image attached at: typed by hand]")
+        self.assertEqual(self.event("raw")["text"], "a\n\n[Image attached at: typed by hand]")
+
     def test_what_the_model_does_not_take_goes_by_path(self):
         self.launch(files=["x.png"], takes=())
         path = str(self.folder / "x.png")

@@ -230,7 +230,8 @@ impl FakeEngine {
         if self.deaf || self.composer.trim().is_empty() {
             return;
         }
-        let text = self.composer.clone();
+        // As the real ones do.
+        let text = self.composer.trim_end().to_owned();
         if self.spec.commands.matches(&text) {
             self.commands.push(text);
         } else {

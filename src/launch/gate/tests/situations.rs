@@ -256,6 +256,57 @@ fn recalled_with_the_block_of_an_earlier_session() {
     }
 }
 
+/// A pasted path that the engine made an image of: the composer's text counts, not what the keys were.
+#[test]
+fn an_image_in_the_draft() {
+    let with_images = |spec: &GateSpec| !spec.screen.images.is_empty();
+    for (id, spec) in recipes().into_iter().filter(|(_, spec)| with_images(spec)) {
+        let mut run = Run::ready(&spec);
+        let draft = format!("{}1] what?", spec.screen.images[0]);
+        run.typing("/tmp/a.png what?");
+        run.engine.rewrite(&draft);
+        run.paint();
+        run.pass(300);
+        run.burst("\r");
+        run.pass(6_000);
+        if spec.needs_editor() {
+            run.assert_delivered(&id, &draft);
+        } else {
+            // It can't be put back, so the message goes as it is and the docs wait.
+            assert_eq!(run.engine.submitted, [draft], "{id}");
+            assert_eq!((run.recorded.len(), run.done), (0, false), "{id}");
+            assert_eq!(run.notes.len(), 1, "{id}: {:?}", run.notes);
+        }
+    }
+}
+
+/// The engines drop blanks at the end of a message: what is stored is what was sent.
+#[test]
+fn blanks_at_the_end_are_not_stored() {
+    each(|id, run| {
+        run.line("hello  ");
+        assert_eq!(run.recorded, ["hello"], "{id}");
+        assert_eq!(run.engine.submitted, [format!("{PREFIX}hello")], "{id}");
+    });
+}
+
+/// A name at the end of the draft would open the engine's list once more when the editor gives the text
+/// back, and the list would take the Enter and change the text.
+#[test]
+fn a_name_at_the_end_opens_no_list() {
+    for (id, spec) in recipes().into_iter().filter(|(_, spec)| spec.route == GateRoute::Editor) {
+        let mut run = Run::ready(&spec);
+        run.typing("look at @not");
+        run.burst("\r");
+        while run.helper.is_none() {
+            run.pass(20);
+        }
+        assert_eq!(run.engine.composer, format!("{PREFIX}look at @not "), "{id}");
+        run.pass(6_000);
+        run.assert_delivered(&id, "look at @not");
+    }
+}
+
 #[test]
 fn a_completion_list_that_eats_an_enter() {
     each(|id, run| {
