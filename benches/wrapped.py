@@ -6,8 +6,8 @@
 Every setup runs the same child program, driven through an outer pseudo-terminal by the same code:
 bare, through `omni-run fake` (an engine of the user's catalogue) without a gate and with one that
 stays armed, and through script, dtach, asciinema and hcom where they are installed. Figures are those
-of the wrapper's processes alone: the child's own are left out. Leaves out Enter → request on the
-wire, which needs the real engines.
+of the wrapper's processes alone: the child's own are left out. Enter → request on the wire, which
+needs the real engines, is enter.rs's.
 """
 
 import errno

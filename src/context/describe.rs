@@ -7,11 +7,11 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::ui::one_line;
 
 /// The longest description, in characters, quotes' escapes included.
-pub(crate) const MAX_CHARS: usize = 120;
+pub const MAX_CHARS: usize = 120;
 
 /// Describes a text by its head. `extension` in lower case: settings and code have no underlined
 /// headings. Empty where the text has nothing to say.
-pub(crate) fn describe(head: &str, extension: Option<&str>) -> String {
+pub fn describe(head: &str, extension: Option<&str>) -> String {
     let mut reader = Reader {
         underlines: matches!(
             extension,

@@ -9,7 +9,7 @@ mod auto;
 mod chip;
 mod defuse;
 pub mod delivery;
-mod describe;
+pub mod describe;
 mod dir;
 pub mod earlier_block;
 pub mod figures;

@@ -48,7 +48,7 @@ fn in_parents() -> Option<String> {
 }
 
 #[cfg(target_os = "linux")]
-fn parent_of(pid: i32) -> Option<i32> {
+pub(super) fn parent_of(pid: i32) -> Option<i32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in brackets may hold anything, brackets too.
     stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()

@@ -21,6 +21,7 @@ pub mod receipt;
 pub mod request;
 pub mod run_folder;
 pub mod screen;
+mod strays;
 pub mod terminal;
 pub mod watcher;
 pub mod wrapped;

@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::answer_writer::{AnswerWriter, Step};
 use super::plan::{LaunchPlan, StdinPlan};
+use super::strays::Strays;
 use super::watcher::Watcher;
 use crate::engines::{Action, Dialogue, EngineEnd, Verdict};
 
@@ -126,6 +127,7 @@ async fn drive(
     watcher: Option<&mut Watcher>,
 ) -> io::Result<Outcome> {
     let mut signals = Signals::listen()?;
+    let strays = limits.timeout.is_some().then(Strays::watch);
     let mut child: Child =
         tokio::process::Command::from(command(plan, dialogue.wants_stderr())?).spawn()?;
     let group = Pid::from_raw(child.id().map_or(0, u32::cast_signed));
@@ -176,6 +178,11 @@ async fn drive(
             biased;
             number = signals.next() => match number {
                 Received::Stop => stop_with(group),
+                Received::Child => {
+                    if let Some(strays) = &strays {
+                        strays.reap(group);
+                    }
+                }
                 Received::Forward(signal) => {
                     outcome.forwarded.get_or_insert(signal as i32);
                     let _ = killpg(group, signal);
@@ -236,6 +243,9 @@ async fn drive(
             () = sleep_until(timeout_at), if timeout_at != far => {
                 outcome.timed_out = true;
                 let _ = killpg(group, Signal::SIGTERM);
+                if let Some(strays) = &strays {
+                    strays.signal(group, Signal::SIGTERM);
+                }
                 timeout_at = far;
                 kill_at = kill_at.min(Instant::now() + ESCALATION);
             },
@@ -259,6 +269,9 @@ async fn drive(
     if outcome.timed_out || outcome.forwarded.is_some() {
         // Children that ignored the polite signal do not outlive the run.
         let _ = killpg(group, Signal::SIGKILL);
+    }
+    if let Some(strays) = strays.filter(|_| outcome.timed_out) {
+        strays.end(group);
     }
     outcome.verdict = dialogue.verdict(outcome.end);
     Ok(outcome)
@@ -339,6 +352,8 @@ fn stop_with(group: Pid) {
 enum Received {
     Forward(Signal),
     Stop,
+    /// A child has ended: the engine or, with a time-out, an orphan of its.
+    Child,
 }
 
 /// The signals that are passed on. One that was ignored when omni-run started (`nohup`, a job in the
@@ -349,6 +364,7 @@ struct Signals {
     terminate: Option<tokio::signal::unix::Signal>,
     quit: Option<tokio::signal::unix::Signal>,
     stop: Option<tokio::signal::unix::Signal>,
+    child: Option<tokio::signal::unix::Signal>,
 }
 
 impl Signals {
@@ -359,6 +375,7 @@ impl Signals {
             terminate: unless_ignored(Signal::SIGTERM)?,
             quit: unless_ignored(Signal::SIGQUIT)?,
             stop: unless_ignored(Signal::SIGTSTP)?,
+            child: unless_ignored(Signal::SIGCHLD)?,
         })
     }
 
@@ -369,6 +386,7 @@ impl Signals {
             () = received(&mut self.terminate) => Received::Forward(Signal::SIGTERM),
             () = received(&mut self.quit) => Received::Forward(Signal::SIGQUIT),
             () = received(&mut self.stop) => Received::Stop,
+            () = received(&mut self.child) => Received::Child,
         }
     }
 }

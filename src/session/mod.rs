@@ -10,6 +10,7 @@ mod error;
 pub mod export;
 pub mod lock;
 mod path_text;
+mod patience;
 mod record;
 mod recorder;
 mod rows;

@@ -14,12 +14,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use crate::paths::{Paths, create_private_dir};
 use crate::session::error::StoreError;
+use crate::session::patience;
 use crate::session::schema::{self, Identity, SCHEMA_VERSION};
 use crate::session::spool;
-
-/// How long a write waits for another process before the row goes to the spool. Fifty launches at
-/// once need well under a second on a slow disk; a person is not kept waiting for longer than this.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Between two tries where SQLite says "busy" without waiting itself (a change of journal mode).
 const RETRY_PAUSE: Duration = Duration::from_millis(5);
@@ -35,8 +32,8 @@ pub struct Store {
 /// What differs between a run and a test.
 #[derive(Debug, Clone)]
 pub(super) struct Opening {
-    /// How long to wait for other processes, in all.
-    pub(super) busy: Duration,
+    /// How long to wait for other processes, in all; `None`: as long as the process has patience.
+    pub(super) busy: Option<Duration>,
     /// SQLite's way to the disk; `unix-dotfile` has no shared memory, as some network disks.
     pub(super) vfs: Option<&'static str>,
     /// Where the fallback spool is.
@@ -45,13 +42,20 @@ pub(super) struct Opening {
 
 impl Default for Opening {
     fn default() -> Opening {
-        Opening { busy: BUSY_TIMEOUT, vfs: None, temp: std::env::temp_dir() }
+        Opening { busy: None, vfs: None, temp: std::env::temp_dir() }
+    }
+}
+
+impl Opening {
+    fn patience(&self) -> Duration {
+        self.busy.unwrap_or_else(patience::now)
     }
 }
 
 impl Store {
     /// Opens the database for writing: makes it where there is none, migrates an older one, takes
-    /// in what was spooled. Waits at most five seconds for other processes.
+    /// in what was spooled. Waits at most five seconds for other processes, and hardly at all when the
+    /// process has just done so in vain.
     pub fn open(paths: &Paths) -> Result<Store, StoreError> {
         Store::open_with(paths, &Opening::default())
     }
@@ -66,7 +70,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let attempt = |name: &Path, flags| -> rusqlite::Result<(Connection, Identity)> {
             let connection = Connection::open_with_flags(name, flags)?;
-            connection.busy_timeout(BUSY_TIMEOUT)?;
+            connection.busy_timeout(patience::now())?;
             let identity = schema::identify(&connection)?;
             Ok((connection, identity))
         };
@@ -81,7 +85,7 @@ impl Store {
                 _ => Err(error),
             }
         });
-        let (connection, identity) = opened.map_err(fail)?;
+        let (connection, identity) = patience::learn(opened.map_err(fail))?;
         match identity {
             Identity::Current => Ok(Store { connection, file, notes: Vec::new() }),
             Identity::Fresh => Err(StoreError::Missing { file }),
@@ -100,8 +104,10 @@ impl Store {
         let file = paths.database();
         prepare_folder(&paths.data)?;
         create_private_file(&file)?;
-        let deadline = Instant::now() + opening.busy;
-        let connection = connect(&file, opening, deadline)?;
+        let deadline = Instant::now() + opening.patience();
+        let connected = connect(&file, opening, deadline);
+        let connection =
+            if opening.busy.is_none() { patience::learn(connected) } else { connected }?;
         let mut store = Store { connection, file, notes: Vec::new() };
         store.notes = spool::take_in(&store, paths, &opening.temp)?;
         Ok(store)
@@ -355,7 +361,7 @@ fn try_connect(
     // Whether it can be written shows only now: a database in WAL mode can be read without a usable
     // shared memory.
     connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
-    connection.busy_timeout(opening.busy)?;
+    connection.busy_timeout(opening.patience())?;
     Ok((connection, identity))
 }
 

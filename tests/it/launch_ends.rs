@@ -78,6 +78,24 @@ fn the_time_out_ends_the_whole_group_with_124() {
     }
 }
 
+/// Other systems have no way to find them.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_time_out_ends_those_that_left_the_group_too() {
+    // One below the engine in a session of its own, and one whose parent is gone; both ignore TERM.
+    let stubborn = "trap '' TERM; echo $$; exec >/dev/null; while :; do sleep 600; done";
+    let fake = ScriptEngine::new(&format!(
+        "setsid sh -c \"{stubborn}\" & sleep 0.2\n(setsid sh -c \"{stubborn}\" &)\nwait",
+        stubborn = stubborn.replace('$', "\\$"),
+    ));
+    let (mut child, mut out) = start(&mut fake.omni(&["-p", "hi", "--timeout", "2s"]));
+    let pids = [line(&mut out), line(&mut out)];
+    assert_eq!(child.wait().expect("wait").code(), Some(124));
+    for pid in pids {
+        assert!(gone(pid.parse().expect("pid")), "{pid} lives on");
+    }
+}
+
 #[test]
 fn signals_reach_the_group_and_the_code_says_so() {
     for (signal, code) in [

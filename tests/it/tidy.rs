@@ -113,13 +113,13 @@ fn pure_rooms_do_no_io_and_read_no_clock() {
         "src/context/attachments.rs",
         "src/context/auto.rs",
         "src/context/earlier_block.rs",
-        "src/launch/screen.rs",
         "src/engines/gate_spec.rs",
         "src/engines/screen_state.rs",
     ];
     let read = |file: &str| std::fs::read_to_string(root().join(file)).expect("source");
     let files = pure.into_iter().map(|file| (PathBuf::from(file), read(file)));
-    let rooms = ["src/launch/gate", "src/launch/keys"].into_iter().flat_map(sources);
+    let rooms = ["src/launch/gate", "src/launch/keys", "src/launch/ledger", "src/launch/screen"];
+    let rooms = rooms.into_iter().flat_map(sources);
     let of_tests = |path: &Path| path.components().any(|part| part.as_os_str() == "tests");
     for (file, text) in files.chain(rooms.filter(|(path, _)| !of_tests(path))) {
         let file = file.display();

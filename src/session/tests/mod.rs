@@ -81,7 +81,7 @@ fn paths_in(folder: &Path) -> Paths {
 
 /// Short waits: the tests show what happens at the end of one, not its length.
 fn opening_in(folder: &Path) -> Opening {
-    Opening { busy: Duration::from_millis(60), vfs: None, temp: folder.join("tmp") }
+    Opening { busy: Some(Duration::from_millis(60)), vfs: None, temp: folder.join("tmp") }
 }
 
 fn session(text: &str) -> NewSession {

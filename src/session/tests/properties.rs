@@ -67,7 +67,7 @@ fn lock(place: &Place) -> rusqlite::Connection {
 fn run(operations: Vec<Operation>) {
     let place = Place::new();
     // Short: a locked database is part of the play here.
-    let opening = Opening { busy: Duration::from_millis(2), ..place.opening() };
+    let opening = Opening { busy: Some(Duration::from_millis(2)), ..place.opening() };
     let mut running: Vec<(SessionId, Recorder)> = Vec::new();
     let mut expected: BTreeMap<SessionId, Expected> = BTreeMap::new();
     for operation in operations {

@@ -78,7 +78,7 @@ fn two_at_once_take_each_row_once() {
         spool::put(&row, &place.paths(), &place.folder.path().join("tmp")).unwrap();
     }
     let barrier = Barrier::new(2);
-    let patient = Opening { busy: Duration::from_secs(30), ..place.opening() };
+    let patient = Opening { busy: Some(Duration::from_secs(30)), ..place.opening() };
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
