@@ -5,6 +5,7 @@ mod config;
 mod docs;
 mod docs_budget;
 mod docs_ls;
+mod docs_memo;
 mod docs_preview;
 mod doctor;
 mod echo;

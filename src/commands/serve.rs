@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tokio::signal::unix::{SignalKind, signal};
+use nix::sys::signal::Signal;
 
 use super::gather::current_dir;
 use super::serve_backend::ServeBackend;
@@ -16,6 +16,7 @@ use crate::control::server::{self, DEFAULT_PORT, Listener};
 use crate::control::token::{self, TokenFile};
 use crate::control::{Api, Auth, Door, Hub, router, unit};
 use crate::error::{ExitKind, Failure};
+use crate::launch::one_shot::{received, unless_ignored};
 use crate::paths::Paths;
 use crate::session::StoreError;
 use crate::ui::Ui;
@@ -117,27 +118,24 @@ fn no_descriptor(error: std::io::Error) -> Failure {
     Failure::new(ExitKind::Internal, format!("the server cannot start: {error}"))
 }
 
-/// What ends the server.
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-    hangup: tokio::signal::unix::Signal,
-}
+/// What ends the server. One that was ignored at the start stays so: `nohup omni-run serve &`.
+struct Signals([Option<tokio::signal::unix::Signal>; 3]);
 
 impl Signals {
     fn listen() -> std::io::Result<Signals> {
-        Ok(Signals {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
+        Ok(Signals([
+            unless_ignored(Signal::SIGTERM)?,
+            unless_ignored(Signal::SIGINT)?,
+            unless_ignored(Signal::SIGHUP)?,
+        ]))
     }
 
     async fn next(&mut self) {
+        let [terminate, interrupt, hangup] = &mut self.0;
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-            _ = self.hangup.recv() => {}
+            () = received(terminate) => {}
+            () = received(interrupt) => {}
+            () = received(hangup) => {}
         }
     }
 }

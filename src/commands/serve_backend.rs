@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
+use super::docs_memo::{DocsMemo, Key};
 use super::here::is_text;
 use super::target::{self, Programs, Target};
 use super::{Workplace, now_ms};
@@ -21,7 +22,8 @@ use crate::control::actions::{Ask, Enqueued, Queue};
 use crate::control::{ApiError, Backend, ErrorCode, wire};
 use crate::error::{ExitKind, Failure};
 use crate::paths::Paths;
-use crate::project::{Bucket, Project, docs, registered};
+use crate::project::docs::{self, Seen};
+use crate::project::{Project, registered};
 use crate::session::{Store, StoreError, UnixMs};
 
 /// The program behind the server.
@@ -29,6 +31,7 @@ pub(super) struct ServeBackend {
     paths: Paths,
     /// The config files as they were read last, and what told them apart then.
     place: Mutex<Option<([Stamp; 2], Arc<Workplace>)>>,
+    memo: DocsMemo,
 }
 
 /// What changes with a file; `None`: it is not there.
@@ -36,7 +39,7 @@ type Stamp = Option<(u64, u64, i64, i64)>;
 
 impl ServeBackend {
     pub(super) fn new(paths: Paths) -> ServeBackend {
-        ServeBackend { paths, place: Mutex::new(None) }
+        ServeBackend { paths, place: Mutex::new(None), memo: DocsMemo::default() }
     }
 
     /// Config and engines as they are now; read again only where a file has changed.
@@ -67,7 +70,7 @@ impl Backend for ServeBackend {
         project: &Project,
         engine: Option<&str>,
         model: Option<&str>,
-    ) -> Result<wire::Docs, ApiError> {
+    ) -> Result<Arc<wire::Docs>, ApiError> {
         let place = self.place()?;
         let mut resolved = registered(project.clone());
         // Opened for reading: the flags are told as they are now, nothing is kept of that.
@@ -81,31 +84,18 @@ impl Backend for ServeBackend {
         let cwd = &project.folder;
         let target = Target::choose_with(&place, engine, model, cwd, Programs::LeaveAlone)
             .map_err(of_engine)?;
+        let unreadable = |error| {
+            ApiError::new(ErrorCode::Io, format!("the docs folder cannot be read: {error}"))
+        };
+        let key = Key::new(cwd, &resolved, &target, &self.paths).map_err(unreadable)?;
+        if let Some(docs) = self.memo.find(&key) {
+            return Ok(docs);
+        }
         let reading = Reading::UpTo(target.budget());
         let snapshot = target::snapshot(&place, Some(&resolved), cwd, reading);
-        let built = target.build(&snapshot);
-        let mut entries: Vec<_> = snapshot.docs.iter().zip(&built.report().docs).collect();
-        entries.sort_by_key(|(entry, _)| matches!(entry.kind, DocKind::Ignored(_)));
-        let files: Vec<wire::DocFile> = entries
-            .into_iter()
-            .zip(1..)
-            .map(|((entry, report), at)| doc_file(entry, &report.state, at))
-            .collect();
-        let docs = files.iter().filter(|file| file.kind != wire::DocKind::Ignored);
-        let total_bytes = docs.map(|file| file.size).sum();
-        let rag_files = rag_files(project, &snapshot)?;
-        Ok(wire::Docs {
-            rag_total_bytes: rag_files.iter().map(|file| file.size).sum(),
-            files,
-            rag_files,
-            total_bytes,
-            budget: wire::DocsBudget {
-                engine: target.id().to_owned(),
-                model: target.model.clone(),
-                bytes: built.report().budget,
-                used_bytes: built.report().used,
-            },
-        })
+        let docs = Arc::new(list(&target, &snapshot, key.rag()));
+        self.memo.keep(key, &docs);
+        Ok(docs)
     }
 
     fn engines(&self) -> Result<Vec<(String, String)>, ApiError> {
@@ -137,6 +127,37 @@ impl Backend for ServeBackend {
             view("retention-days", retention_days.value.into(), retention_days.source),
             view("log-level", log_level.value.as_str().into(), log_level.source),
         ])
+    }
+}
+
+/// The list of what is in a snapshot, and of all that lies in `rag/`.
+fn list<'a>(
+    target: &Target,
+    snapshot: &ContextSnapshot,
+    rag: impl Iterator<Item = &'a Seen>,
+) -> wire::Docs {
+    let built = target.build(snapshot);
+    let mut entries: Vec<_> = snapshot.docs.iter().zip(&built.report().docs).collect();
+    entries.sort_by_key(|(entry, _)| matches!(entry.kind, DocKind::Ignored(_)));
+    let files: Vec<wire::DocFile> = entries
+        .into_iter()
+        .zip(1..)
+        .map(|((entry, report), at)| doc_file(entry, &report.state, at))
+        .collect();
+    let docs = files.iter().filter(|file| file.kind != wire::DocKind::Ignored);
+    let total_bytes = docs.map(|file| file.size).sum();
+    let rag_files = rag_files(rag, snapshot);
+    wire::Docs {
+        rag_total_bytes: rag_files.iter().map(|file| file.size).sum(),
+        files,
+        rag_files,
+        total_bytes,
+        budget: wire::DocsBudget {
+            engine: target.id().to_owned(),
+            model: target.model.clone(),
+            bytes: built.report().budget,
+            used_bytes: built.report().used,
+        },
     }
 }
 
@@ -180,26 +201,23 @@ fn doc_file(entry: &DocEntry, state: &DocState, order: u32) -> wire::DocFile {
 }
 
 /// All files of `rag/`; those that the catalogue lists with their line.
-fn rag_files(
-    project: &Project,
+fn rag_files<'a>(
+    files: impl Iterator<Item = &'a Seen>,
     snapshot: &ContextSnapshot,
-) -> Result<Vec<wire::RagFile>, ApiError> {
-    let mut files = docs::files(&project.folder, Bucket::Rag).map_err(|error| {
-        ApiError::new(ErrorCode::Io, format!("the rag folder cannot be read: {error}"))
-    })?;
-    files.retain(|(name, _)| no_doc(name).is_none());
-    sort_by_name(&mut files, |(name, _)| name);
+) -> Vec<wire::RagFile> {
+    let mut files: Vec<&Seen> = files.filter(|file| no_doc(&file.name).is_none()).collect();
+    sort_by_name(&mut files, |file| &file.name);
     let mut listed = snapshot.rag.iter().peekable();
-    let files = files.into_iter().map(|(name, size)| {
+    let files = files.into_iter().map(|file| {
         // Both are in the same order; what came or went between the two looks is not in both.
-        let entry = listed.next_if(|entry| entry.name == name);
+        let entry = listed.next_if(|entry| entry.name == file.name);
         wire::RagFile {
-            size,
-            text: entry.map_or_else(|| by_name(&name) == NameKind::Text, |entry| entry.text),
+            name: shown(&file.name),
+            size: file.size,
+            text: entry.map_or_else(|| by_name(&file.name) == NameKind::Text, |entry| entry.text),
             description: entry.and_then(|entry| entry.description.clone()),
             listed: entry.is_some(),
-            name: shown(&name),
         }
     });
-    Ok(files.collect())
+    files.collect()
 }

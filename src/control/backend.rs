@@ -1,5 +1,7 @@
 //! What the server asks of the rest of the program, so that it knows no engine and no command line.
 
+use std::sync::Arc;
+
 use super::actions::{Ask, Enqueued, Queue};
 use super::error::ApiError;
 use super::wire;
@@ -18,7 +20,7 @@ pub trait Backend: Send + Sync {
         project: &Project,
         engine: Option<&str>,
         model: Option<&str>,
-    ) -> Result<wire::Docs, ApiError>;
+    ) -> Result<Arc<wire::Docs>, ApiError>;
 
     /// The engines there are: id and name.
     ///

@@ -224,7 +224,7 @@ impl From<ActionError> for ApiError {
             ActionError::NoProject => ErrorCode::ProjectNotFound,
             ActionError::BadKey { .. } => ErrorCode::BadIdempotencyKey,
             ActionError::KeyReused => ErrorCode::IdempotencyKeyReused,
-            ActionError::QueueFull { .. } => ErrorCode::QueueFull,
+            ActionError::QueueFull { .. } | ActionError::PromptsFull { .. } => ErrorCode::QueueFull,
             ActionError::Unknown { .. } => ErrorCode::ActionNotFound,
             ActionError::Ambiguous { .. } => ErrorCode::AmbiguousId,
             ActionError::NoLock { .. } => ErrorCode::Io,

@@ -4,11 +4,9 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-
-use nix::sys::stat::{Mode, umask};
 
 use crate::error::{ExitKind, Failure};
 use crate::paths::Paths;
@@ -88,7 +86,7 @@ impl Drop for Place {
     }
 }
 
-/// A listening socket in the file system, 0600 from its first moment; removed when dropped.
+/// A listening socket in the file system, 0600 from its first moment under its name; removed when dropped.
 #[derive(Debug)]
 pub struct SocketFile {
     path: PathBuf,
@@ -97,8 +95,6 @@ pub struct SocketFile {
 
 impl SocketFile {
     /// Listens there. A socket that nobody listens on any more is replaced; anything else is not.
-    ///
-    /// Changes the process's umask for a moment: call it before there are threads.
     ///
     /// # Errors
     /// [`ExitKind::CannotCreate`].
@@ -114,13 +110,23 @@ impl SocketFile {
             Ok(_) if UnixStream::connect(path).is_ok() => {
                 return Err(fail("is in use by another program".to_owned()));
             }
-            Ok(_) => fs::remove_file(path).map_err(|e| fail(format!("cannot be replaced: {e}")))?,
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
-        let mask = umask(Mode::from_bits_truncate(0o177));
-        let listener = UnixListener::bind(path);
-        umask(mask);
-        let listener = listener.map_err(|e| fail(format!("cannot be made: {e}")))?;
+        // Made in a folder of its own, so that nobody else gets in before it is 0600.
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let listen = || -> io::Result<UnixListener> {
+            let draft = tempfile::Builder::new()
+                .prefix(".")
+                .rand_bytes(5)
+                .permissions(fs::Permissions::from_mode(0o700))
+                .tempdir_in(folder)?;
+            let socket = draft.path().join("s");
+            let listener = UnixListener::bind(&socket)?;
+            fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
+            fs::rename(&socket, path)?;
+            Ok(listener)
+        };
+        let listener = listen().map_err(|e| fail(format!("cannot be made: {e}")))?;
         let inode = fs::symlink_metadata(path).map_or(0, |about| about.ino());
         Ok((SocketFile { path: path.to_owned(), inode }, listener))
     }
@@ -138,7 +144,6 @@ impl Drop for SocketFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn one_server_for_a_data_folder() {

@@ -16,7 +16,6 @@ pub fn systemd(program: &Path, arguments: &[String]) -> String {
 #   systemctl --user enable --now omni-run
 [Unit]
 Description=omni-run: local HTTP control, with a person in the loop
-Documentation=man:omni-run(1)
 
 [Service]
 Type=exec

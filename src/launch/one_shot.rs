@@ -391,7 +391,8 @@ impl Signals {
     }
 }
 
-fn unless_ignored(number: Signal) -> io::Result<Option<tokio::signal::unix::Signal>> {
+/// The signal, unless it was ignored when omni-run started (`nohup`).
+pub(crate) fn unless_ignored(number: Signal) -> io::Result<Option<tokio::signal::unix::Signal>> {
     if is_ignored(number) {
         return Ok(None);
     }
@@ -408,7 +409,7 @@ fn is_ignored(number: Signal) -> bool {
     }
 }
 
-async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
+pub(crate) async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
     match signal {
         Some(signal) => {
             signal.recv().await;

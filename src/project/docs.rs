@@ -409,22 +409,35 @@ pub fn reconcile_flags(
     Ok(result)
 }
 
-/// The regular files of a bucket with their sizes, by bytes of their names; none where the folder is
-/// not there or is a link.
+/// An entry of a bucket as `lstat` sees it: what tells whether anything about it has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// Its name.
+    pub name: OsString,
+    /// A regular file.
+    pub is_file: bool,
+    /// In bytes.
+    pub size: u64,
+    /// Its number on the disk.
+    pub inode: u64,
+    /// When it was last changed in any way, in nanoseconds since 1970. Nobody can set this back.
+    pub changed_at: i128,
+}
+
+/// All entries of a bucket, hidden ones too, in no order; none where the folder is not there or is a
+/// link.
 ///
 /// # Errors
 /// A folder that can't be read.
-pub fn files(root: &Path, bucket: Bucket) -> io::Result<Vec<(OsString, u64)>> {
-    let dir = match DocsDir::open(root, bucket) {
+pub fn seen(root: &Path, bucket: Bucket) -> io::Result<Vec<Seen>> {
+    match DocsDir::open(root, bucket) {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
-            return Ok(Vec::new());
+            Ok(Vec::new())
         }
-        dir => dir?,
-    };
-    let files = dir.entries()?.into_iter().filter(|entry| entry.kind == EntryKind::File);
-    Ok(files.map(|entry| (entry.name, entry.size)).collect())
+        dir => dir?.seen(),
+    }
 }
 
 pub(super) fn change<T>(

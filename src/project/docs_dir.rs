@@ -14,7 +14,7 @@ use nix::unistd::{UnlinkatFlags, linkat, unlinkat};
 use sha2::{Digest, Sha256};
 
 use crate::failpoint;
-use crate::project::docs::Bucket;
+use crate::project::docs::{Bucket, Seen};
 use crate::project::flags::{Entry, EntryKind};
 use crate::session::hex;
 
@@ -100,6 +100,25 @@ impl DocsDir {
                 _ => EntryKind::Other,
             },
         }))
+    }
+
+    /// Everything that lies in it.
+    pub(super) fn seen(&self) -> io::Result<Vec<Seen>> {
+        let mut all = Vec::new();
+        for entry in std::fs::read_dir(&self.path)? {
+            let name = entry?.file_name();
+            // What went between the two looks is not there.
+            let Some(about) = self.stat(&name)? else { continue };
+            all.push(Seen {
+                is_file: about.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFREG.bits(),
+                size: u64::try_from(about.st_size).unwrap_or_default(),
+                inode: about.st_ino,
+                changed_at: i128::from(about.st_ctime) * 1_000_000_000
+                    + i128::from(about.st_ctime_nsec),
+                name,
+            });
+        }
+        Ok(all)
     }
 
     fn stat(&self, name: &OsStr) -> io::Result<Option<FileStat>> {

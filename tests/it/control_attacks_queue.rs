@@ -202,6 +202,21 @@ fn h10_a_queue_that_is_full_takes_no_more_and_can_be_listed() {
     assert_eq!(newest["actions"][0]["id"], all[1999]["id"]);
 }
 
+#[test]
+fn h10_the_text_that_waits_is_bounded() {
+    let home = home_with(&[]);
+    let serve = Serve::start(&home);
+    let body = json!({ "engine": "echo", "prompt": "x".repeat(60_000) });
+    let taken = (0..).find(|_| serve.write("POST", NEW, &body).status != 202).expect("an end");
+    assert_eq!(taken, 8_000_000 / 60_000);
+    assert_eq!(serve.write("POST", NEW, &body).code(), "queue_full");
+    let small = json!({ "engine": "echo", "prompt": "x" });
+    assert_eq!(serve.write("POST", NEW, &small).status, 202);
+    let list = serve.get("/actions");
+    assert_eq!(list.json()["actions"].as_array().map(Vec::len), Some(taken + 1));
+    assert!(list.body.len() < 200_000, "prompts are cut in a list: {}", list.body.len());
+}
+
 /// Puts so many launches into the queue at once; one by one each would wait for the disk.
 fn fill(home: &TestHome, count: i64) {
     let mut store = rusqlite::Connection::open(data(home).join("omni-run.db")).expect("store");

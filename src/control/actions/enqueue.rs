@@ -11,7 +11,7 @@ use crate::control::actions::payload::{AddDoc, DeleteDoc, Launch, Payload};
 use crate::control::actions::queue::Queue;
 use crate::control::actions::source::open_source;
 use crate::control::actions::types::{Action, ActionId, Status};
-use crate::control::actions::{QUEUE_LIMIT, WAITS_FOR, quota, rows};
+use crate::control::actions::{PROMPTS_LIMIT, QUEUE_LIMIT, WAITS_FOR, quota, rows};
 use crate::engines::Catalogue;
 use crate::error::did_you_mean;
 use crate::project::{Bucket, DocsError, doc_files};
@@ -91,6 +91,11 @@ pub(super) fn enqueue(
         }
         if rows::waiting(c, now)? >= QUEUE_LIMIT {
             return Ok(Err(ActionError::QueueFull { limit: QUEUE_LIMIT }));
+        }
+        if let Payload::Launch(launch) = &action.payload
+            && rows::waiting_prompts(c, now)? + launch.prompt.len() as u64 > PROMPTS_LIMIT
+        {
+            return Ok(Err(ActionError::PromptsFull { limit: PROMPTS_LIMIT }));
         }
         if let (Payload::AddDoc(add), Some(root)) = (&action.payload, &action.project_folder)
             && add.bucket == Bucket::Always

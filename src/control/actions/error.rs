@@ -111,6 +111,12 @@ pub enum ActionError {
         /// [`QUEUE_LIMIT`](crate::control::actions::QUEUE_LIMIT).
         limit: u32,
     },
+    /// Too much text waits.
+    #[error("the prompts that wait for approval may have {} together", figures::bytes(*limit))]
+    PromptsFull {
+        /// [`PROMPTS_LIMIT`](crate::control::actions::PROMPTS_LIMIT).
+        limit: u64,
+    },
     /// No action has this id, or one that begins so.
     #[error("there is no action `{id}`")]
     Unknown {
@@ -166,7 +172,7 @@ impl ActionError {
             ActionError::NoProject => "no_project",
             ActionError::BadKey { .. } => "bad_idempotency_key",
             ActionError::KeyReused => "idempotency_key_reused",
-            ActionError::QueueFull { .. } => "queue_full",
+            ActionError::QueueFull { .. } | ActionError::PromptsFull { .. } => "queue_full",
             ActionError::Unknown { .. } => "action_not_found",
             ActionError::Ambiguous { .. } => "ambiguous_id",
             ActionError::NoLock { .. } => "no_lock",
@@ -192,7 +198,9 @@ impl ActionError {
             }
             ActionError::UnknownEngine { .. } => "`omni-run engines` lists them",
             ActionError::KeyReused => "use a new key for a new request",
-            ActionError::QueueFull { .. } => "a person decides them with `omni-run inbox`",
+            ActionError::QueueFull { .. } | ActionError::PromptsFull { .. } => {
+                "a person decides them with `omni-run inbox`"
+            }
             ActionError::Unknown { .. } => "`omni-run inbox ls --all` lists them",
             ActionError::Ambiguous { matches, .. } => {
                 let ids: Vec<String> = matches.iter().map(ActionId::to_string).collect();
@@ -229,7 +237,7 @@ impl From<ActionError> for Failure {
             | ActionError::TooLarge { .. }
             | ActionError::OverQuota { .. }
             | ActionError::NoLock { .. } => ExitKind::CannotCreate,
-            ActionError::QueueFull { .. } => ExitKind::Busy,
+            ActionError::QueueFull { .. } | ActionError::PromptsFull { .. } => ExitKind::Busy,
             ActionError::BadPrompt { .. } => ExitKind::BadPrompt,
             ActionError::BadPath { .. }
             | ActionError::UnknownEngine { .. }

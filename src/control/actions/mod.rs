@@ -46,3 +46,6 @@ pub const WAITS_FOR: std::time::Duration = std::time::Duration::from_secs(7 * 24
 /// How many actions may wait at once. More than a person can read; what goes beyond is a program
 /// that has run wild.
 pub const QUEUE_LIMIT: u32 = 2_000;
+
+/// How many bytes of prompts may wait at once, in all: a list of what waits is read as a whole.
+pub const PROMPTS_LIMIT: u64 = 8_000_000;

@@ -114,6 +114,14 @@ pub(super) fn waiting(c: &Connection, now: UnixMs) -> rusqlite::Result<u32> {
     c.query_row(sql, [now], |row| row.get(0))
 }
 
+/// The prompts that wait for a person, in bytes.
+pub(super) fn waiting_prompts(c: &Connection, now: UnixMs) -> rusqlite::Result<u64> {
+    let sql = "SELECT coalesce(sum(size_bytes), 0) FROM cli_pending_actions
+               WHERE status = 'pending' AND expires_at > ?1 AND kind = 'launch'";
+    let sum: i64 = c.query_row(sql, [now], |row| row.get(0))?;
+    Ok(u64::try_from(sum).unwrap_or_default())
+}
+
 /// What a look has to do.
 pub(super) struct Due {
     /// Some have waited too long.

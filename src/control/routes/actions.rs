@@ -20,6 +20,9 @@ use crate::session::{Store, UnixMs};
 /// Characters of a prompt in a list: two thousand whole ones could be a hundred megabytes.
 const PROMPT_HEAD: usize = 200;
 
+/// How many are listed where decided ones are among them: nothing else bounds those.
+const DECIDED_LISTED: u32 = 500;
+
 pub(super) const ROUTES: &[Route] = &[
     Route {
         verb: Verb::Get,
@@ -34,7 +37,7 @@ pub(super) const ROUTES: &[Route] = &[
             Parameter { name: "project", about: "Only of this project", values: Values::Text },
             Parameter {
                 name: "limit",
-                about: "The newest so many",
+                about: "The newest so many; with `decided=true` at most 500",
                 values: Values::UpTo(QUEUE_LIMIT),
             },
         ],
@@ -101,10 +104,11 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
             return Err(ApiError::new(ErrorCode::InvalidRequest, text));
         }
     };
+    let most = if decided { DECIDED_LISTED } else { QUEUE_LIMIT };
     let filter = Filter {
         decided,
         project: call.asked("project").map(str::to_owned),
-        limit: Some(call.number("limit", QUEUE_LIMIT, QUEUE_LIMIT)?),
+        limit: Some(call.number("limit", most, most)?),
     };
     let actions = match projects::open(api)? {
         Some(store) => Queue::new(store, &api.paths).list(&filter)?,

@@ -88,7 +88,7 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
     let project = projects::named(&store, call)?;
     drop(store);
     let docs = api.backend.docs(&project, call.asked("engine"), call.asked("model"))?;
-    Ok(answer::json(StatusCode::OK, &docs))
+    Ok(answer::json(StatusCode::OK, docs.as_ref()))
 }
 
 fn add(api: &Api, call: &Call) -> Result<Response, ApiError> {
