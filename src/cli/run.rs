@@ -33,6 +33,14 @@ pub struct RunArgs {
     /// Read the prompt from FILE
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "prompt_option"])]
     pub prompt_file: Option<PathBuf>,
+    /// How it runs.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// How a launch runs, whatever its prompt comes from.
+#[derive(Debug, Args, Default, Clone)]
+pub struct RunOptions {
     /// Read standard input to its end, however long that takes
     #[arg(long)]
     pub stdin: bool,
@@ -55,8 +63,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "SESSION")]
     pub resume: Option<String>,
     /// What is printed
-    #[arg(long, value_enum, default_value_t = Output::Text)]
-    pub output: Output,
+    #[arg(long, value_enum)]
+    pub output: Option<Output>,
     /// End the engine and all its children after TIME (30s, 10m, 2h)
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub timeout: Option<Duration>,
@@ -89,10 +97,17 @@ pub struct RunArgs {
     pub engine_args: Vec<OsString>,
 }
 
+impl RunOptions {
+    /// What is printed.
+    pub fn output(&self) -> Output {
+        self.output.unwrap_or_default()
+    }
+}
+
 /// What a one-shot run prints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Output {
-    /// The engine's answer
+    /// The engine's answer (the default)
     #[default]
     Text,
     /// One object: session, engine, exit_code, text, receipt

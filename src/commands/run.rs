@@ -54,7 +54,7 @@ impl Start {
         self.say_before(plan);
 
         let mut dialogue = self.engine.dialogue(plan, &self.first);
-        let answer = match self.args.output {
+        let answer = match self.args.output() {
             Output::Text => AnswerWay::Plain,
             Output::Json => AnswerWay::Held,
             Output::StreamJson => AnswerWay::Events,
@@ -129,7 +129,7 @@ impl Start {
             reply: Some(outcome.verdict.reply.clone()).filter(|reply| !reply.is_empty()),
             receipt: Some(receipt.to_json()),
         }));
-        if self.args.output != Output::Text {
+        if self.args.output() != Output::Text {
             self.print_json(id, code, &outcome, &receipt)?;
         }
         Ok(ExitCode::from(code))
@@ -167,7 +167,7 @@ impl Start {
         if let Some(failure) = &outcome.verdict.failure {
             object["failure"] = failure.as_str().into();
         }
-        if self.args.output == Output::StreamJson {
+        if self.args.output() == Output::StreamJson {
             object["type"] = "end".into();
         }
         self.print_line(&object)

@@ -13,7 +13,7 @@ use super::gather::{
 };
 use super::here::reconcile;
 use super::{Workplace, now_ms};
-use crate::cli::{Output, RunArgs};
+use crate::cli::{Output, RunArgs, RunOptions};
 use crate::context::{DisplayText, FirstMessage, Reading, SnapshotRequest, folder};
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
@@ -29,7 +29,7 @@ use crate::ui::Ui;
 
 /// All that was gathered for a launch.
 pub(super) struct Start {
-    pub(super) args: RunArgs,
+    pub(super) args: RunOptions,
     pub(super) ui: Ui,
     pub(super) paths: Paths,
     pub(super) runs: PathBuf,
@@ -49,14 +49,14 @@ pub(super) struct Start {
 }
 
 impl Start {
-    pub(super) fn gather(mut args: RunArgs, ui: Ui) -> Result<Start, Failure> {
+    pub(super) fn gather(mut asked: RunArgs, ui: Ui) -> Result<Start, Failure> {
         let Workplace { paths, config, catalogue } = Workplace::open()?;
         // No engine's name has white space in it: with a default engine this is the prompt.
         let is_prompt = |word: &String| word.contains(char::is_whitespace);
-        if config.default_engine.value.is_some() && args.prompt.is_none() {
-            args.prompt = args.engine.take_if(|word| is_prompt(word)).map(OsString::from);
+        if config.default_engine.value.is_some() && asked.prompt.is_none() {
+            asked.prompt = asked.engine.take_if(|word| is_prompt(word)).map(OsString::from);
         }
-        let wanted = args.engine.clone().or(config.default_engine.value).ok_or_else(|| {
+        let wanted = asked.engine.clone().or(config.default_engine.value).ok_or_else(|| {
             Failure::new(ExitKind::Usage, "no engine is named and none is the default")
                 .hint("omni-run ENGINE \"prompt\"; `omni-run engines` lists them")
         })?;
@@ -65,11 +65,12 @@ impl Start {
             .ok_or_else(|| unknown_engine(&wanted, catalogue.iter().map(|(id, _)| id)))?;
         let engine = crate::engines::engine(&wanted, spec);
         let env_path = std::env::var_os("PATH");
-        let mode = mode(&args, spec);
+        let mode = mode(&asked, spec);
         let display = match mode {
             LaunchMode::Wrapped => DisplayText::new(""),
-            LaunchMode::OneShot | LaunchMode::Prompted => read_prompt(&args, &paths, ui)?,
+            LaunchMode::OneShot | LaunchMode::Prompted => read_prompt(&asked, &paths, ui)?,
         };
+        let args = asked.options;
         let found = detect::find(&wanted, spec, env_path.as_deref())
             .map_err(|failure| keep_prompt(failure, &display, &paths))?;
         let child_path = detect::child_path(spec, &found, env_path.as_deref());
@@ -96,7 +97,7 @@ impl Start {
                 ui.warning(&note);
             }
         }
-        if project.is_none() && args.output == Output::Text {
+        if project.is_none() && args.output() == Output::Text {
             ui.status("no project here: the prompt goes out without docs");
         }
         let cwd = working_dir(&args, &here, project.as_ref(), resume.as_ref().map(|r| &r.row))?;
@@ -249,7 +250,7 @@ impl Start {
     }
 
     pub(super) fn say_before(&self, plan: &LaunchPlan) {
-        if self.args.output == Output::Text {
+        if self.args.output() == Output::Text {
             for warning in &self.first.auto().report().warnings {
                 self.ui.warning(warning);
             }
@@ -283,12 +284,14 @@ impl Start {
 
 /// One-shot where it is asked for or there is no terminal; else the engine's own interface, with a
 /// first message if one is given (SPEC section 6).
-fn mode(args: &RunArgs, spec: &EngineSpec) -> LaunchMode {
+fn mode(asked: &RunArgs, spec: &EngineSpec) -> LaunchMode {
+    let args = &asked.options;
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let given = args.prompt.is_some() || args.prompt_option.is_some() || args.prompt_file.is_some();
+    let given =
+        asked.prompt.is_some() || asked.prompt_option.is_some() || asked.prompt_file.is_some();
     // An engine of the user's own without a recipe takes a given message on pipes.
     let takes_given = spec.gate.route != GateRoute::None || !spec.tui.prompt_args.is_empty();
-    if args.print || args.stdin || !terminal || args.output != Output::Text {
+    if args.print || args.stdin || !terminal || args.output() != Output::Text {
         LaunchMode::OneShot
     } else if !given {
         LaunchMode::Wrapped
