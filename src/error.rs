@@ -46,6 +46,22 @@ impl ExitKind {
             ExitKind::TimedOut => 124,
         }
     }
+
+    /// The word for scripts.
+    pub fn word(self) -> &'static str {
+        match self {
+            ExitKind::Usage => "usage",
+            ExitKind::BadPrompt => "bad_prompt",
+            ExitKind::NotFound => "not_found",
+            ExitKind::EngineUnavailable => "engine_unavailable",
+            ExitKind::Internal => "internal",
+            ExitKind::CannotCreate => "cannot_create",
+            ExitKind::Busy => "busy",
+            ExitKind::Refused => "refused",
+            ExitKind::Config => "config",
+            ExitKind::TimedOut => "timed_out",
+        }
+    }
 }
 
 /// An error as the user gets it: what happened, the exit code, and what to do next.

@@ -31,6 +31,7 @@
 //! | [`cli`] | clap types only |
 //! | [`commands`] | one file for each group of subcommands; `run` is the launch |
 //! | [`config`], [`config_edit`], [`paths`], [`error`], [`ui`], [`logging`] | settings and their sources, a key of theirs set, folders, exit codes and hints, all that is printed, diagnostics |
+//! | [`recipes`] | prompts kept as files, with parameters and settings |
 //! | [`project`] | which project, its saved order and flags, changes to its docs folder |
 //! | [`context`] | what is injected: snapshot of the folder, then pure builders |
 //! | [`engines`] | the trait, the catalogue, one small adapter each, their dialogues, `plugins/` (JS, Python) |
@@ -82,5 +83,6 @@ pub mod launch;
 pub mod logging;
 pub mod paths;
 pub mod project;
+pub mod recipes;
 pub mod session;
 pub mod ui;

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use omni_run::cli::Cli;
 use omni_run::commands;
 use omni_run::launch::editor_socket::{EDITOR_SUBCOMMAND, helper_main};
 use omni_run::ui::Ui;
@@ -15,7 +13,10 @@ fn main() -> ExitCode {
     if args.get(1).is_some_and(|word| word == EDITOR_SUBCOMMAND) {
         return helper_main(&args[2..]);
     }
-    let cli = Cli::parse_from(commands::with_run_inserted(args.into_iter()));
+    let cli = match commands::parse(args) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     let ui = Ui { quiet: cli.quiet };
     let result = omni_run::logging::start(cli.log_file.as_deref())
         .and_then(|()| commands::dispatch(cli.command, ui));

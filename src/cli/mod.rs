@@ -7,6 +7,7 @@ mod engines;
 mod inbox;
 mod profile;
 mod project;
+mod recipe;
 mod run;
 mod serve;
 mod sessions;
@@ -23,6 +24,7 @@ pub use engines::*;
 pub use inbox::*;
 pub use profile::*;
 pub use project::*;
+pub use recipe::*;
 pub use run::*;
 pub use serve::*;
 pub use sessions::*;
@@ -65,6 +67,8 @@ pub enum Command {
     Project(ProjectArgs),
     /// List, add, remove, order and flag a project's docs; preview the block
     Docs(DocsArgs),
+    /// Prompts kept as files, with parameters: list, show, run
+    Recipe(RecipeArgs),
     /// The coaching profile that goes along with every first message
     Profile(ProfileArgs),
     /// Past sessions

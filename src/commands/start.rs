@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::gather::{
     LookedUp, Resumed, attach_paths, check_secrets, current_dir, keep_prompt, look_up, read_prompt,
@@ -53,7 +53,9 @@ impl Start {
         let Workplace { paths, config, catalogue } = Workplace::open()?;
         // No engine's name has white space in it: with a default engine this is the prompt.
         let is_prompt = |word: &String| word.contains(char::is_whitespace);
-        if config.default_engine.value.is_some() && asked.prompt.is_none() {
+        let given =
+            asked.prompt.is_some() || asked.prompt_option.is_some() || asked.prompt_file.is_some();
+        if config.default_engine.value.is_some() && !given {
             asked.prompt = asked.engine.take_if(|word| is_prompt(word)).map(OsString::from);
         }
         let wanted = asked.engine.clone().or(config.default_engine.value).ok_or_else(|| {
@@ -145,7 +147,12 @@ impl Start {
         })
     }
 
-    pub(super) fn plan(&self, id: SessionId, run_dir: &Path) -> Result<LaunchPlan, Failure> {
+    /// The plan of one try: `attempt` is the session itself, or for a later try an id of its own.
+    pub(super) fn plan(
+        &self,
+        session: SessionId,
+        attempt: SessionId,
+    ) -> Result<LaunchPlan, Failure> {
         let host = Host {
             env: self.env.clone(),
             home: self.paths.home.clone(),
@@ -165,14 +172,14 @@ impl Start {
         let request = LaunchRequest {
             engine: self.engine.id().clone(),
             program: self.program.clone(),
-            session: id.to_string(),
+            session: attempt.to_string(),
             resume,
             first_message: self.resume.as_ref().and_then(|r| r.first_message.clone()),
             first_display: self.resume.as_ref().and_then(|r| r.first_display.clone()),
             cwd: self.cwd.clone(),
             model: self.model.clone(),
             engine_args: self.args.engine_args.clone(),
-            run_dir: run_dir.to_owned(),
+            run_dir: self.runs.join(attempt.to_string()),
             survey: self.engine.survey(&host, &self.first),
         };
         let plan = match self.mode {
@@ -189,7 +196,7 @@ impl Start {
             keep_prompt(Failure::new(kind, error.to_string()), self.first.display(), &self.paths)
         })?;
         // By it a command below the engine knows that no person has typed it.
-        plan.env.push((SESSION_VARIABLE.into(), id.to_string().into()));
+        plan.env.push((SESSION_VARIABLE.into(), session.to_string().into()));
         if let Some(path) = self.env.get("PATH") {
             plan.env.push(("PATH".into(), path.clone()));
         }
@@ -199,10 +206,10 @@ impl Start {
     /// The run folder with the plan's files.
     pub(super) fn run_folder(
         &self,
-        id: SessionId,
+        attempt: SessionId,
         plan: &LaunchPlan,
     ) -> Result<RunFolder, Failure> {
-        RunFolder::create(&self.runs, &id.to_string())
+        RunFolder::create(&self.runs, &attempt.to_string())
             .and_then(|folder| folder.fill(plan).map(|()| folder))
             .map_err(|e| {
                 let place = self.runs.display();
@@ -271,8 +278,12 @@ impl Start {
         }
     }
 
+    pub(super) fn spec(&self) -> &EngineSpec {
+        self.engine.catalogue()
+    }
+
     pub(super) fn name(&self) -> &str {
-        &self.engine.catalogue().name
+        &self.spec().name
     }
 
     pub(super) fn warn(&self, warning: Option<String>) {
@@ -285,13 +296,12 @@ impl Start {
 /// One-shot where it is asked for or there is no terminal; else the engine's own interface, with a
 /// first message if one is given (SPEC section 6).
 fn mode(asked: &RunArgs, spec: &EngineSpec) -> LaunchMode {
-    let args = &asked.options;
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let given =
         asked.prompt.is_some() || asked.prompt_option.is_some() || asked.prompt_file.is_some();
     // An engine of the user's own without a recipe takes a given message on pipes.
     let takes_given = spec.gate.route != GateRoute::None || !spec.tui.prompt_args.is_empty();
-    if args.print || args.stdin || !terminal || args.output() != Output::Text {
+    if asked.options.wants_one_answer() || !terminal {
         LaunchMode::OneShot
     } else if !given {
         LaunchMode::Wrapped

@@ -125,6 +125,7 @@ fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome:
         resumed: start.resume.is_some(),
         first_message: plugin.first_message.clone(),
         complaints,
+        failed_tries: Vec::new(),
     };
     start.warn(recorder.finish(SessionEnd {
         ended_at: now_ms(),

@@ -10,7 +10,7 @@ mod chip;
 mod defuse;
 pub mod delivery;
 mod describe;
-mod dir;
+pub(crate) mod dir;
 pub mod figures;
 pub mod first_message;
 pub mod folder;
