@@ -91,8 +91,11 @@ budget); below the list there is a bar for each engine.
     },
     /// Set the order: these first, the rest by name
     Order {
-        /// Names in their order; none: by name alone
+        /// Names in their order
         names: Vec<String>,
+        /// Forget the saved order: by name alone
+        #[arg(long, conflicts_with = "names")]
+        reset: bool,
     },
     /// Make a doc an instruction in the system prompt
     Instruct {

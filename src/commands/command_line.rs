@@ -12,15 +12,18 @@ use crate::cli::{Cli, Output};
 use crate::error::ExitKind;
 use crate::ui::Ui;
 
-/// Reads the command line; where it holds no command to carry out (a mistake, `--help`), all is said
-/// and the exit code is given.
+/// Reads the command line: with the name of its command, for the log. Where it holds none to carry out
+/// (a mistake, `--help`), all is said and the exit code is given.
 ///
 /// # Errors
 /// The exit code: 0 for help and version, 2 for a mistake.
-pub fn parse(args: Vec<OsString>) -> Result<Cli, ExitCode> {
+pub fn parse(args: Vec<OsString>) -> Result<(Cli, String), ExitCode> {
     let words = with_run_inserted(args.into_iter());
     let error = match Cli::try_parse_from(&words) {
-        Ok(cli) => return Ok(cli),
+        Ok(cli) => {
+            let command = first_own(&words).map(|at| words[at].to_string_lossy().into_owned());
+            return Ok((cli, command.unwrap_or_default()));
+        }
         Err(error) => error,
     };
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);

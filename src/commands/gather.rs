@@ -28,7 +28,9 @@ pub(super) fn unknown_engine<'a>(
     let failure = Failure::new(
         ExitKind::Usage,
         format!("`{}` is no engine and no command", crate::ui::one_line(wanted)),
-    );
+    )
+    // It may be a prompt whose engine was forgotten.
+    .logged_as("the first word is no engine and no command");
     let failure = match near.first() {
         Some(near) => failure.hint(format!("did you mean `{near}`?")),
         None => failure,

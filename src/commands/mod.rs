@@ -34,10 +34,11 @@ mod tries;
 mod tui;
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::Command;
-use crate::config::Config;
+use crate::config::{Config, LogLevel};
 use crate::engines::Catalogue;
 use crate::error::{ExitKind, Failure};
 use crate::paths::{PathEnv, Paths};
@@ -66,6 +67,14 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Echo(args) => echo::echo(&args),
         Command::Approved(args) => approved::approved(&args),
     }
+}
+
+/// How much `--log-file` gets. A config that is wrong is said by the command, not by its log.
+pub fn log_level() -> LogLevel {
+    let variable = |name: &str| std::env::var(name).ok();
+    let file = own_paths().config.join("config.toml");
+    let config = Config::load(&file, variable).or_else(|_| Config::load(Path::new(""), variable));
+    config.map_or(LogLevel::Info, |config| config.log_level.value)
 }
 
 /// What nearly every command needs.

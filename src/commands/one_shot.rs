@@ -72,7 +72,15 @@ impl Start {
             recorder.note_engine_session_id(session);
         }
         let tries = u32::try_from(failed.len()).unwrap_or(u32::MAX).saturating_add(1);
-        tracing::info!(session = %id, code, tries, timed_out = outcome.timed_out, "end");
+        tracing::info!(
+            session = %id,
+            code,
+            tries,
+            timed_out = outcome.timed_out,
+            signal = outcome.end.signal.or(outcome.forwarded),
+            answer_bytes = outcome.answered,
+            "ended"
+        );
         let receipt = Receipt {
             version: 1,
             engine_version: self.version.clone(),
@@ -172,7 +180,7 @@ impl Start {
         let timeout = deadline.map(|at| at.saturating_duration_since(Instant::now()));
         let limits = Limits { timeout, answer };
         let name = self.engine.id();
-        tracing::info!(session = %id, engine = %name, program = %plan.program.display(), "start");
+        tracing::info!(session = %id, engine = %name, program = %plan.program.display(), "starting");
         let outcome = engine.run(&plan, dialogue.as_mut(), limits, watcher.as_deref_mut());
         if let Some(watcher) = watcher {
             watcher.idle();
@@ -186,10 +194,10 @@ impl Start {
         complaints.extend(plugin.errors.iter().cloned());
         drop(folder);
         for complaint in &complaints {
-            self.ui.warning(&format!("{}: {complaint}", self.name()));
+            self.ui.quoted_warning(self.name(), complaint);
         }
         if let Some(failure) = &outcome.verdict.failure {
-            self.ui.warning(&format!("{}: {failure}", self.name()));
+            self.ui.quoted_warning(self.name(), failure);
         }
         if outcome.timed_out {
             self.ui.warning(&format!("{}: ended by the time-out", self.name()));

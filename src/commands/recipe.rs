@@ -151,6 +151,7 @@ pub(super) fn values(set: &[OsString]) -> Result<BTreeMap<String, String>, Failu
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Failure::new(ExitKind::Usage, format!("`--set {}` has no `=`", shown()))
                 .hint("write it as --set NAME=VALUE")
+                .logged_as("a `--set` has no `=`")
         })?;
         if values.insert(name.to_owned(), value.to_owned()).is_some() {
             let message = format!("the parameter `{}` is set twice", one_line(name));

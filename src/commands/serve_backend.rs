@@ -93,7 +93,7 @@ impl Backend for ServeBackend {
             view("chip", chip.value.into(), chip.source),
             view("profile", profile.value.into(), profile.source),
             view("retention-days", retention_days.value.into(), retention_days.source),
-            view("log-level", log_level.value.into(), log_level.source),
+            view("log-level", log_level.value.as_str().into(), log_level.source),
         ])
     }
 }

@@ -257,6 +257,7 @@ impl Start {
     }
 
     pub(super) fn say_before(&self, plan: &LaunchPlan) {
+        self.log(plan);
         if self.args.output() == Output::Text {
             for warning in &self.first.auto().report().warnings {
                 self.ui.warning(warning);
@@ -276,6 +277,39 @@ impl Start {
         for warning in &plan.warnings {
             self.ui.warning(warning);
         }
+    }
+
+    /// The launch for `--log-file`: names and figures.
+    fn log(&self, plan: &LaunchPlan) {
+        let project = self.project.as_ref();
+        let word = |value: serde_json::Result<serde_json::Value>| {
+            value.ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+        };
+        let report = self.first.auto().report();
+        tracing::info!(
+            engine = %self.engine.id(),
+            version = self.version,
+            program = %self.program.display(),
+            model = self.model,
+            mode = ?self.mode,
+            project = project.and_then(|p| p.id.as_deref()),
+            folder = project.and_then(|p| p.root.as_ref()).map(|root| root.display().to_string()),
+            cwd = %self.cwd.display(),
+            resumed = self.resume.is_some(),
+            "resolved"
+        );
+        tracing::info!(
+            text = word(serde_json::to_value(plan.channels.message)),
+            instructions = word(serde_json::to_value(plan.channels.instructions)),
+            attachments = word(serde_json::to_value(plan.channels.attachments)),
+            typed_bytes = self.first.display().as_str().len(),
+            sent_bytes = self.first.sent().len(),
+            block_bytes = report.block_bytes,
+            instruction_bytes = report.instruction_bytes,
+            docs = report.docs.len(),
+            attached = self.first.auto().attachments().len(),
+            "delivers"
+        );
     }
 
     pub(super) fn spec(&self) -> &EngineSpec {

@@ -112,6 +112,7 @@ fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome:
     complaints.extend(plugin.errors.iter().cloned());
     let Some(recorder) = recorder else { return };
     let code = outcome.exit_code();
+    tracing::info!(code, first_message = outcome.gate_done, "ended");
     let receipt = Receipt {
         version: 1,
         engine_version: start.version.clone(),

@@ -452,7 +452,8 @@ pub fn toml_failure(file: &Path, text: &str, error: &toml::de::Error) -> Failure
     let key = key.filter(|key| !message.contains(&format!("`{key}`")));
     let key = key.map_or(String::new(), |key| format!("`{key}`: "));
     let mut failure =
-        Failure::new(ExitKind::Config, format!("{}{place}: {key}{message}", file.display()));
+        Failure::new(ExitKind::Config, format!("{}{place}: {key}{message}", file.display()))
+            .logged_as(format!("{}{place}: {key}a mistake", file.display()));
     if let Some((unknown, known)) = unknown_field(&message) {
         let near = crate::error::did_you_mean(unknown, known.iter().copied());
         if let Some(near) = near.first() {

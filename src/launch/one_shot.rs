@@ -175,6 +175,7 @@ async fn drive(
     let mut child: Child =
         tokio::process::Command::from(command(plan, dialogue.wants_stderr())?).spawn()?;
     let group = Pid::from_raw(child.id().map_or(0, u32::cast_signed));
+    tracing::info!(pid = group.as_raw(), "the engine runs");
     if let Some(watcher) = watcher {
         watcher.guard(group);
     }

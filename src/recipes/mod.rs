@@ -78,8 +78,10 @@ impl Recipe {
         // The same recipe gives the same prompt on every system: line ends are LF.
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
         let (settings, body, first_line) = front_matter::read(file, &text, &origin)?;
-        let template = Template::parse(body, first_line)
-            .map_err(|(line, what)| bad(file, Some(line), &what))?;
+        let template = Template::parse(body, first_line).map_err(|(line, what)| {
+            bad(file, Some(line), &what)
+                .logged_as(format!("{}:{line}: a mistake in the prompt", file.display()))
+        })?;
         if template.is_empty() {
             return Err(bad(file, None, "has no prompt below its front matter"));
         }

@@ -22,6 +22,7 @@ mod launch;
 mod launch_cron;
 mod launch_ends;
 mod launch_store;
+mod log_file;
 mod profile_cmd;
 mod project_cmd;
 mod readme;
