@@ -32,6 +32,7 @@
 //! | [`commands`] | one file for each group of subcommands; `run` is the launch |
 //! | [`config`], [`config_edit`], [`paths`], [`error`], [`ui`], [`logging`] | settings and their sources, a key of theirs set, folders, exit codes and hints, all that is printed, diagnostics |
 //! | [`recipes`] | prompts kept as files, with parameters and settings |
+//! | [`schedule`] | a job as a crontab line and as systemd units |
 //! | [`project`] | which project, its saved order and flags, changes to its docs folder |
 //! | [`context`] | what is injected: snapshot of the folder, then pure builders |
 //! | [`engines`] | the trait, the catalogue, one small adapter each, their dialogues, `plugins/` (JS, Python) |
@@ -84,5 +85,6 @@ pub mod logging;
 pub mod paths;
 pub mod project;
 pub mod recipes;
+pub mod schedule;
 pub mod session;
 pub mod ui;

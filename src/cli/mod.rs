@@ -9,6 +9,7 @@ mod profile;
 mod project;
 mod recipe;
 mod run;
+mod schedule;
 mod serve;
 mod sessions;
 mod store;
@@ -26,6 +27,7 @@ pub use profile::*;
 pub use project::*;
 pub use recipe::*;
 pub use run::*;
+pub use schedule::*;
 pub use serve::*;
 pub use sessions::*;
 pub use store::*;
@@ -69,6 +71,8 @@ pub enum Command {
     Docs(DocsArgs),
     /// Prompts kept as files, with parameters: list, show, run
     Recipe(RecipeArgs),
+    /// A recipe as a cron job or a systemd timer, printed and not installed
+    Schedule(Box<ScheduleArgs>),
     /// The coaching profile that goes along with every first message
     Profile(ProfileArgs),
     /// Past sessions

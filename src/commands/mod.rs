@@ -22,6 +22,8 @@ mod project;
 mod recipe;
 mod recipe_view;
 mod run;
+mod schedule;
+mod schedule_words;
 mod script_output;
 mod serve;
 mod serve_backend;
@@ -56,6 +58,7 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Project(args) => project::project(args, ui),
         Command::Docs(args) => docs::docs(args, ui),
         Command::Recipe(args) => recipe::recipe(args, ui),
+        Command::Schedule(args) => schedule::schedule(*args, ui),
         Command::Profile(args) => profile::profile(&args, ui),
         Command::Sessions(args) => sessions::sessions(args, ui),
         Command::Inbox(args) => inbox::inbox(args, ui),

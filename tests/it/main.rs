@@ -27,6 +27,7 @@ mod profile_cmd;
 mod project_cmd;
 mod readme;
 mod recipe_cmd;
+mod schedule_cmd;
 mod script_engine;
 mod script_output;
 mod sessions_cmd;
