@@ -31,6 +31,7 @@
 //! | [`cli`] | clap types only |
 //! | [`commands`] | one file for each group of subcommands; `run` is the launch |
 //! | [`config`], [`config_edit`], [`paths`], [`error`], [`ui`], [`logging`] | settings and their sources, a key of theirs set, folders, exit codes and hints, all that is printed, diagnostics |
+//! | [`completions`] | what the shells ask at the cursor |
 //! | [`recipes`] | prompts kept as files, with parameters and settings |
 //! | [`schedule`] | a job as a crontab line and as systemd units |
 //! | [`project`] | which project, its saved order and flags, changes to its docs folder |
@@ -73,6 +74,7 @@
 
 pub mod cli;
 pub mod commands;
+pub mod completions;
 pub mod config;
 pub mod config_edit;
 pub mod context;

@@ -1,5 +1,6 @@
 //! The command line as types. No logic: `commands` has it.
 
+mod completions;
 mod config;
 mod docs;
 mod echo;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub use completions::*;
 pub use config::*;
 pub use docs::*;
 pub use echo::*;
@@ -93,6 +95,13 @@ engine, 70 store.")]
     Serve(ServeArgs),
     /// The store: path, check, backup
     Store(StoreArgs),
+    /// Completion of the command line in bash, zsh or fish
+    Completions(CompletionsArgs),
+    /// Manual pages
+    Man(ManArgs),
+    /// What a shell asks at the cursor.
+    #[command(name = "__complete", hide = true)]
+    Complete(CompleteCommand),
     /// The built-in engine itself.
     #[command(name = "__echo", hide = true)]
     Echo(EchoCommand),

@@ -100,6 +100,13 @@ fn first_own(args: &[OsString]) -> Option<usize> {
     None
 }
 
+/// How many of the words after the program's name are not options of all commands, and their values.
+pub(super) fn own_words(words: &[OsString]) -> usize {
+    let all: Vec<OsString> =
+        std::iter::once("omni-run".into()).chain(words.iter().cloned()).collect();
+    first_own(&all).map_or(0, |at| all.len() - at)
+}
+
 fn is_command(word: &str) -> bool {
     word == "help" || Cli::command().get_subcommands().any(|sub| sub.get_name() == word)
 }

@@ -2,6 +2,7 @@
 
 mod approved;
 mod command_line;
+mod completions;
 mod config;
 mod docs;
 mod docs_budget;
@@ -16,6 +17,7 @@ mod ids;
 mod inbox;
 mod inbox_card;
 mod inbox_open;
+mod man;
 mod one_shot;
 mod profile;
 mod project;
@@ -67,6 +69,9 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Config(args) => config::config(&args, ui),
         Command::Serve(args) => serve::serve(&args, ui),
         Command::Store(args) => store::store(&args, ui),
+        Command::Completions(args) => completions::completions(&args, ui),
+        Command::Man(args) => man::man(&args, ui),
+        Command::Complete(args) => completions::complete(args, ui),
         Command::Echo(args) => echo::echo(&args),
         Command::Approved(args) => approved::approved(&args),
     }
