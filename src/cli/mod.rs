@@ -87,7 +87,11 @@ pub enum Command {
     #[command(after_help = "\
 Each line begins with `ok`, `note` or `problem`; what to do next stands below. Ends with 0 when \
 omni-run can be used, else with the code of the first problem: 78 config, 73 data folder, 69 no \
-engine, 70 store.")]
+engine, 70 store.
+
+Examples:
+  omni-run doctor
+  omni-run doctor && omni-run claude")]
     Doctor,
     /// The settings in force and where each comes from
     Config(ConfigArgs),

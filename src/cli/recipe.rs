@@ -87,7 +87,7 @@ Examples:
   git diff | omni-run recipe run review -p --engine gemini --timeout 10m
   omni-run recipe run changes --set since=v1.2 --dry-run")]
 pub struct RecipeRunArgs {
-    /// Its name
+    /// The recipe's name
     pub recipe: String,
     /// Give a parameter its value (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]

@@ -8,6 +8,7 @@ mod support;
 
 mod bad_input;
 mod compile_fail;
+mod completions_cmd;
 mod control_crash;
 mod control_files;
 mod control_launch;
@@ -23,6 +24,7 @@ mod launch_cron;
 mod launch_ends;
 mod launch_store;
 mod log_file;
+mod man_cmd;
 mod profile_cmd;
 mod project_cmd;
 mod readme;

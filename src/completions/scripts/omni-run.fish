@@ -5,6 +5,8 @@ function __omni_run_complete
     set -l current (commandline -ct)
     set -l lines ($words[1] __complete -- $words[2..-1] $current 2>/dev/null)
     set -l prefix (string match -r -- '^--[^=]+=' $current)
+    # An empty list would take the paths with it.
+    set -q prefix[1]; or set prefix ''
     set -l path (string replace -r -- '^--[^=]+=' '' $current)
     switch "$lines[1]"
         case files
