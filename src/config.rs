@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{ExitKind, Failure};
+use crate::session::words;
 
 /// What happens when a doc holds something that looks like a secret (S72).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -21,6 +22,22 @@ pub enum SecretsPolicy {
     Off,
 }
 
+words! {
+    /// What `--log-file` gets.
+    LogLevel {
+        /// Errors only.
+        Error = "error",
+        /// And warnings.
+        Warn = "warn",
+        /// And what happens.
+        Info = "info",
+        /// And how.
+        Debug = "debug",
+        /// Everything.
+        Trace = "trace",
+    }
+}
+
 /// The file as written.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
@@ -31,7 +48,7 @@ struct ConfigFile {
     chip: Option<bool>,
     profile: Option<bool>,
     retention_days: Option<u32>,
-    log_level: Option<String>,
+    log_level: Option<LogLevel>,
 }
 
 /// Where a value came from.
@@ -80,8 +97,8 @@ pub struct Config {
     pub profile: Setting<bool>,
     /// Sessions older than this may be pruned, in days; 0: kept.
     pub retention_days: Setting<u32>,
-    /// `error` … `trace`, for `--log-file`.
-    pub log_level: Setting<String>,
+    /// For `--log-file`.
+    pub log_level: Setting<LogLevel>,
 }
 
 /// The variables' names, in the order of the fields.
@@ -137,7 +154,7 @@ impl Config {
                 from_file.retention_days,
                 read(retention, |v| v.parse().ok())?,
             ),
-            log_level: layered("warn".to_owned(), from_file.log_level, level.map(|(_, v)| v)),
+            log_level: layered(LogLevel::Info, from_file.log_level, read(level, LogLevel::parse)?),
         })
     }
 
@@ -163,7 +180,7 @@ impl Config {
                 self.retention_days.value.to_string(),
                 self.retention_days.source,
             ),
-            line("log-level", self.log_level.value.clone(), self.log_level.source),
+            line("log-level", self.log_level.value.as_str().to_owned(), self.log_level.source),
         ]
     }
 }
@@ -183,6 +200,7 @@ fn read<T>(
     let Some((name, value)) = variable else { return Ok(None) };
     parse(&value).map(Some).ok_or_else(|| {
         Failure::new(ExitKind::Config, format!("{name}=`{value}` is not a value it can have"))
+            .logged_as(format!("{name} has a value that it can't have"))
             .hint(format!("unset {name}, or see `omni-run config show`"))
     })
 }

@@ -46,10 +46,26 @@ impl ExitKind {
             ExitKind::TimedOut => 124,
         }
     }
+
+    /// The word for scripts.
+    pub fn word(self) -> &'static str {
+        match self {
+            ExitKind::Usage => "usage",
+            ExitKind::BadPrompt => "bad_prompt",
+            ExitKind::NotFound => "not_found",
+            ExitKind::EngineUnavailable => "engine_unavailable",
+            ExitKind::Internal => "internal",
+            ExitKind::CannotCreate => "cannot_create",
+            ExitKind::Busy => "busy",
+            ExitKind::Refused => "refused",
+            ExitKind::Config => "config",
+            ExitKind::TimedOut => "timed_out",
+        }
+    }
 }
 
 /// An error as the user gets it: what happened, the exit code, and what to do next.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Failure {
     /// Decides the exit code.
     pub kind: ExitKind,
@@ -57,12 +73,14 @@ pub struct Failure {
     pub message: String,
     /// What to do next, a line each.
     pub hints: Vec<String>,
+    /// What the log gets instead of the message, where that quotes the user or a variable.
+    logged: Option<String>,
 }
 
 impl Failure {
     /// A failure without a hint yet.
     pub fn new(kind: ExitKind, message: impl Into<String>) -> Failure {
-        Failure { kind, message: message.into(), hints: Vec::new() }
+        Failure { kind, message: message.into(), hints: Vec::new(), logged: None }
     }
 
     /// The same failure with one more hint.
@@ -70,6 +88,19 @@ impl Failure {
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hints.push(hint.into());
         self
+    }
+
+    /// The same failure with other words for the log: its message quotes text of a prompt or the
+    /// value of a variable, which a log never holds.
+    #[must_use]
+    pub fn logged_as(mut self, text: impl Into<String>) -> Failure {
+        self.logged = Some(text.into());
+        self
+    }
+
+    /// Its words for the log.
+    pub fn for_log(&self) -> &str {
+        self.logged.as_deref().unwrap_or(&self.message)
     }
 }
 

@@ -31,6 +31,9 @@
 //! | [`cli`] | clap types only |
 //! | [`commands`] | one file for each group of subcommands; `run` is the launch |
 //! | [`config`], [`config_edit`], [`paths`], [`error`], [`ui`], [`logging`] | settings and their sources, a key of theirs set, folders, exit codes and hints, all that is printed, diagnostics |
+//! | [`completions`] | what the shells ask at the cursor |
+//! | [`recipes`] | prompts kept as files, with parameters and settings |
+//! | [`schedule`] | a job as a crontab line and as systemd units |
 //! | [`project`] | which project, its saved order and flags, changes to its docs folder |
 //! | [`context`] | what is injected: snapshot of the folder, then pure builders |
 //! | [`engines`] | the trait, the catalogue, one small adapter each, their dialogues, `plugins/` (JS, Python) |
@@ -73,6 +76,7 @@
 
 pub mod cli;
 pub mod commands;
+pub mod completions;
 pub mod config;
 pub mod config_edit;
 pub mod context;
@@ -84,5 +88,7 @@ pub mod launch;
 pub mod logging;
 pub mod paths;
 pub mod project;
+pub mod recipes;
+pub mod schedule;
 pub mod session;
 pub mod ui;

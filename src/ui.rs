@@ -30,7 +30,15 @@ impl Ui {
 
     /// A warning on stderr.
     pub fn warning(&self, line: &str) {
+        tracing::warn!("{line}");
         self.stderr_line("warning: ", line);
+    }
+
+    /// A warning with words that are not ours, such as an engine's. They may hold anything, so the
+    /// log learns only that there were some.
+    pub fn quoted_warning(&self, who: &str, words: &str) {
+        tracing::warn!(who, bytes = words.len(), "a warning in the words of another");
+        self.stderr_line("warning: ", &format!("{who}: {words}"));
     }
 
     /// A hint on stderr.
@@ -40,6 +48,8 @@ impl Ui {
 
     /// An error with its hints.
     pub fn failure(&self, failure: &Failure) {
+        let (code, kind) = (failure.kind.code(), failure.kind.word());
+        tracing::error!(code, kind, "{}", failure.for_log());
         self.stderr_line("error: ", &failure.message);
         for hint in &failure.hints {
             self.stderr_line("hint: ", hint);

@@ -4,6 +4,10 @@ use clap::{Args, Subcommand};
 
 /// `omni-run config …`
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  omni-run config
+  omni-run config path")]
 pub struct ConfigArgs {
     /// What to do; default: show.
     #[command(subcommand)]
@@ -14,7 +18,14 @@ pub struct ConfigArgs {
 #[derive(Debug, Subcommand)]
 pub enum ConfigAction {
     /// The settings with their sources
+    #[command(after_help = "\
+Examples:
+  omni-run config show
+  OMNI_RUN_SECRETS=deny omni-run config show")]
     Show,
     /// The config folder
+    #[command(after_help = "\
+Examples:
+  cd \"$(omni-run config path)\"")]
     Path,
 }

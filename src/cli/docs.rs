@@ -40,7 +40,11 @@ budget); below the list there is a bar for each engine.
   rag_files  list of name, size, text, description
   rag_more   how many further files rag/ holds
   engines    list of id, model, window_tokens, budget_bytes, used_bytes, budget_tokens,
-             about_tokens, skipped, withheld, by_path (names)")]
+             about_tokens, skipped, withheld, by_path (names)
+
+Examples:
+  omni-run docs ls
+  omni-run docs ls --engine codex --model gpt-6 --json")]
     Ls {
         /// The state for this engine
         #[arg(long)]
@@ -53,6 +57,11 @@ budget); below the list there is a bar for each engine.
         json: bool,
     },
     /// Copy files into the docs folder
+    #[command(after_help = "\
+Examples:
+  omni-run docs add style-guide.md glossary.md
+  omni-run docs add --rag api-spec.md
+  omni-run docs add --replace notes.md")]
     Add {
         /// The files
         #[arg(required = true)]
@@ -65,6 +74,10 @@ budget); below the list there is a bar for each engine.
         replace: bool,
     },
     /// Remove docs
+    #[command(after_help = "\
+Examples:
+  omni-run docs rm glossary.md
+  omni-run docs rm --rag api-spec.md")]
     Rm {
         /// Their names
         #[arg(required = true)]
@@ -77,6 +90,9 @@ budget); below the list there is a bar for each engine.
         top: bool,
     },
     /// Rename a doc; order and flag follow
+    #[command(after_help = "\
+Examples:
+  omni-run docs mv notes.md meeting-notes.md")]
     Mv {
         /// The present name
         from: String,
@@ -90,21 +106,38 @@ budget); below the list there is a bar for each engine.
         top: bool,
     },
     /// Set the order: these first, the rest by name
+    #[command(after_help = "\
+Examples:
+  omni-run docs order glossary.md style-guide.md
+  omni-run docs order --reset")]
     Order {
-        /// Names in their order; none: by name alone
+        /// Names in their order
         names: Vec<String>,
+        /// Forget the saved order: by name alone
+        #[arg(long, conflicts_with = "names")]
+        reset: bool,
     },
     /// Make a doc an instruction in the system prompt
+    #[command(after_help = "\
+Examples:
+  omni-run docs instruct style-guide.md")]
     Instruct {
         /// Its name
         name: String,
     },
     /// Make it background again
+    #[command(after_help = "\
+Examples:
+  omni-run docs uninstruct style-guide.md")]
     Uninstruct {
         /// Its name
         name: String,
     },
     /// Print the block exactly as it would be sent
+    #[command(after_help = "\
+Examples:
+  omni-run docs preview --engine codex
+  omni-run docs preview --instructions | less")]
     Preview {
         /// For this engine (default: the configured one, else the one with the widest budget)
         #[arg(long)]
@@ -123,7 +156,11 @@ finds beside your prompt: block, instructions, and the instruction files that it
 
 --json prints one object with these keys: project, folder, engine, model, window_tokens, \
 budget_bytes, used_bytes, injected {tokens, bytes}, block, instructions (both the same), \
-own_files (list of path, tokens, bytes), docs (list of name, state, bytes, tokens), warnings")]
+own_files (list of path, tokens, bytes), docs (list of name, state, bytes, tokens), warnings
+
+Examples:
+  omni-run docs budget
+  omni-run docs budget --engine claude --json")]
     Budget {
         /// For this engine (default: the configured one, else the one with the widest budget)
         #[arg(long)]

@@ -26,7 +26,11 @@ pub enum InboxAction {
 --json prints a list of objects: id, kind (add_doc, delete_doc, launch, settings), project, \
 project_folder, payload, content_hash, size_bytes, asked_by, asked_at, status (pending, applying, \
 applied, rejected, failed, expired), decided_by, decided_at, applied_at, outcome, expires_at (times \
-in Unix milliseconds)")]
+in Unix milliseconds)
+
+Examples:
+  omni-run inbox ls
+  omni-run inbox ls --all --project shop --json")]
     Ls {
         /// Also what is decided
         #[arg(long)]
@@ -40,7 +44,11 @@ in Unix milliseconds)")]
     },
     /// Show one: what, where, size, hash, who asked, its text or the difference it makes
     #[command(after_help = "\
---json prints the object of `ls --json`, and: preview (obstacle, warnings, content, replaces, diff)")]
+--json prints the object of `ls --json`, and: preview (obstacle, warnings, content, replaces, diff)
+
+Examples:
+  omni-run inbox show 0199a1b2
+  omni-run inbox show 0199a1b2 --full")]
     Show {
         /// Its id, or the start of it
         id: String,
@@ -54,19 +62,28 @@ in Unix milliseconds)")]
     /// Approve: shows each, asks, and carries it out
     #[command(after_help = "\
 Ends with 0 when all are carried out, 77 when one was left or had been rejected before, else with \
-the code of the first that failed: 66 not there, 69 no engine, 73 not written, 78 config.")]
+the code of the first that failed: 66 not there, 69 no engine, 73 not written, 78 config.
+
+Examples:
+  omni-run inbox approve 0199a1b2")]
     Approve {
         /// Their ids, or the starts of them
         #[arg(required = true)]
         ids: Vec<String>,
     },
     /// Reject: shows each, asks, and ends it
+    #[command(after_help = "\
+Examples:
+  omni-run inbox reject 0199a1b2 0199a1b3")]
     Reject {
         /// Their ids, or the starts of them
         #[arg(required = true)]
         ids: Vec<String>,
     },
     /// Open the inbox page of a running `omni-run serve`
+    #[command(after_help = "\
+Examples:
+  omni-run inbox open")]
     Open,
 }
 

@@ -1,5 +1,6 @@
 //! The command line as types. No logic: `commands` has it.
 
+mod completions;
 mod config;
 mod docs;
 mod echo;
@@ -8,7 +9,9 @@ mod export;
 mod inbox;
 mod profile;
 mod project;
+mod recipe;
 mod run;
+mod schedule;
 mod serve;
 mod sessions;
 mod share;
@@ -18,6 +21,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub use completions::*;
 pub use config::*;
 pub use docs::*;
 pub use echo::*;
@@ -26,7 +30,9 @@ pub use export::*;
 pub use inbox::*;
 pub use profile::*;
 pub use project::*;
+pub use recipe::*;
 pub use run::*;
+pub use schedule::*;
 pub use serve::*;
 pub use sessions::*;
 pub use share::*;
@@ -69,6 +75,10 @@ pub enum Command {
     Project(ProjectArgs),
     /// List, add, remove, order and flag a project's docs; preview the block
     Docs(DocsArgs),
+    /// Prompts kept as files, with parameters: list, show, run
+    Recipe(RecipeArgs),
+    /// A recipe as a cron job or a systemd timer, printed and not installed
+    Schedule(Box<ScheduleArgs>),
     /// The coaching profile that goes along with every first message
     Profile(ProfileArgs),
     /// Past sessions
@@ -89,12 +99,23 @@ pub enum Command {
     #[command(after_help = "\
 Each line begins with `ok`, `note` or `problem`; what to do next stands below. Ends with 0 when \
 omni-run can be used, else with the code of the first problem: 78 config, 73 data folder, 69 no \
-engine, 70 store.")]
+engine, 70 store.
+
+Examples:
+  omni-run doctor
+  omni-run doctor && omni-run claude")]
     Doctor,
     /// The settings in force and where each comes from
     Config(ConfigArgs),
     /// The store: path, check, backup
     Store(StoreArgs),
+    /// Completion of the command line in bash, zsh or fish
+    Completions(CompletionsArgs),
+    /// Manual pages
+    Man(ManArgs),
+    /// What a shell asks at the cursor.
+    #[command(name = "__complete", hide = true)]
+    Complete(CompleteCommand),
     /// The built-in engine itself.
     #[command(name = "__echo", hide = true)]
     Echo(EchoCommand),

@@ -23,6 +23,10 @@ pub struct ProjectArgs {
 #[derive(Debug, Subcommand)]
 pub enum ProjectAction {
     /// Register FOLDER (default: here)
+    #[command(after_help = "\
+Examples:
+  omni-run project add
+  omni-run project add ~/work/shop --id shop")]
     Add {
         /// The folder
         folder: Option<PathBuf>,
@@ -31,12 +35,20 @@ pub enum ProjectAction {
         id: Option<String>,
     },
     /// List the projects
+    #[command(after_help = "\
+Examples:
+  omni-run project ls
+  omni-run project ls --json")]
     Ls {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
     /// Show one: folder, order and instructions of its docs, sessions
+    #[command(after_help = "\
+Examples:
+  omni-run project show
+  omni-run project show shop --json")]
     Show {
         /// Its id or folder (default: the one around the current folder)
         project: Option<String>,
@@ -45,11 +57,17 @@ pub enum ProjectAction {
         json: bool,
     },
     /// Forget a project; its folder stays
+    #[command(after_help = "\
+Examples:
+  omni-run project rm shop")]
     Rm {
         /// Its id
         project: String,
     },
     /// Give it another id
+    #[command(after_help = "\
+Examples:
+  omni-run project rename shop webshop")]
     Rename {
         /// The present id
         from: String,

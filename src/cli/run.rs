@@ -33,6 +33,14 @@ pub struct RunArgs {
     /// Read the prompt from FILE
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "prompt_option"])]
     pub prompt_file: Option<PathBuf>,
+    /// How it runs.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// How a launch runs, whatever its prompt comes from.
+#[derive(Debug, Args, Default, Clone)]
+pub struct RunOptions {
     /// Read standard input to its end, however long that takes
     #[arg(long)]
     pub stdin: bool,
@@ -55,11 +63,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "SESSION")]
     pub resume: Option<String>,
     /// What is printed
-    #[arg(long, value_enum, default_value_t = Output::Text)]
-    pub output: Output,
-    /// End the engine and all its children after TIME (30s, 10m, 2h)
+    #[arg(long, value_enum)]
+    pub output: Option<Output>,
+    /// End the engine and all its children after TIME (30s, 10m, 2h), all tries together
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub timeout: Option<Duration>,
+    /// Start the engine again, up to N times, when it failed before it answered
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=MOST_RETRIES))]
+    pub retries: Option<u32>,
     /// Do not start while another run holds KEY (default: engine and project)
     #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true)]
     pub no_overlap: Option<Option<String>>,
@@ -89,10 +100,30 @@ pub struct RunArgs {
     pub engine_args: Vec<OsString>,
 }
 
+/// More than this is a service that should be watched, not a launch that should be repeated.
+const MOST_RETRIES: i64 = 100;
+
+impl RunOptions {
+    /// Options that are about one answer ask for one-shot use.
+    pub fn wants_one_answer(&self) -> bool {
+        self.print
+            || self.stdin
+            || self.timeout.is_some()
+            || self.retries.is_some()
+            || self.output() != Output::Text
+    }
+
+    /// What is printed.
+    pub fn output(&self) -> Output {
+        self.output.unwrap_or_default()
+    }
+}
+
 /// What a one-shot run prints.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Output {
-    /// The engine's answer
+    /// The engine's answer (the default)
     #[default]
     Text,
     /// One object: session, engine, exit_code, text, receipt
@@ -101,11 +132,22 @@ pub enum Output {
     StreamJson,
 }
 
+impl Output {
+    /// As it is written on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Output::Text => "text",
+            Output::Json => "json",
+            Output::StreamJson => "stream-json",
+        }
+    }
+}
+
 /// In seconds; beyond it the clock's own arithmetic could overflow.
 const LONGEST_TIME: u64 = 365 * 24 * 3600;
 
 /// "30s", "10m", "2h", or plain seconds.
-fn parse_time(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.strip_suffix(['s', 'm', 'h']) {
         Some(number) => (number, &text[number.len()..]),
         None => (text, "s"),

@@ -21,7 +21,11 @@ pub enum SessionsAction {
     /// List them, newest first
     #[command(after_help = "\
 --json prints a list of objects: id, engine, model, project, project_folder, cwd, mode, outcome, \
-exit_code, signal, started_at, ended_at (Unix milliseconds), first_words")]
+exit_code, signal, started_at, ended_at (Unix milliseconds), first_words
+
+Examples:
+  omni-run sessions ls --project shop
+  omni-run sessions ls --engine codex --limit 5 --json")]
     Ls {
         /// Only of this project: its id or its folder
         #[arg(long, value_name = "ID|PATH")]
@@ -39,7 +43,11 @@ exit_code, signal, started_at, ended_at (Unix milliseconds), first_words")]
     /// Show one: what you typed, the answer, the receipt
     #[command(after_help = "\
 --json prints the object of `ls --json` without first_words, and: engine_session, argv, messages \
-(list of role, text, created_at), receipt")]
+(list of role, text, created_at), receipt
+
+Examples:
+  omni-run sessions show 0199a1b2
+  omni-run sessions show 0199a1b2 --json | jq -r .messages[0].text")]
     Show {
         /// Its id, or the start of it
         session: String,

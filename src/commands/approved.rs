@@ -4,9 +4,10 @@
 
 use std::process::ExitCode;
 
+use super::script_output::Told;
 use super::start::Start;
 use super::{now_ms, own_paths};
-use crate::cli::{ApprovedCommand, RunArgs};
+use crate::cli::{ApprovedCommand, RunArgs, RunOptions};
 use crate::control::actions::payload::Launch;
 use crate::control::actions::{Action, ActionId, Handover};
 use crate::error::{ExitKind, Failure};
@@ -39,7 +40,7 @@ pub(super) fn approved(args: &ApprovedCommand) -> Result<ExitCode, Failure> {
         return Err(Failure::new(ExitKind::Refused, "the approval was ended meanwhile"));
     }
     crate::failpoint::reach("begun");
-    let result = start.one_shot(session, &plan);
+    let result = start.one_shot(session, plan, &mut Told::nothing());
     let failure = result.as_ref().err();
     if let Some(failure) = failure {
         start.ui.failure(failure);
@@ -57,14 +58,17 @@ fn prepare(
     let args = RunArgs {
         engine: Some(launch.engine),
         prompt_option: Some(launch.prompt.into()),
-        print: true,
-        project: action.project.clone(),
-        cwd: action.project_folder.clone(),
-        model: launch.model,
+        options: RunOptions {
+            print: true,
+            project: action.project.clone(),
+            cwd: action.project_folder.clone(),
+            model: launch.model,
+            ..RunOptions::default()
+        },
         ..RunArgs::default()
     };
     let start = Start::gather(args, Ui { quiet: true })?;
-    let plan = start.plan(session, &start.runs.join(session.to_string()))?;
+    let plan = start.plan(session, session)?;
     Ok((start, plan))
 }
 

@@ -74,7 +74,12 @@ impl Change {
             }
             DocsAction::Rm { names, rag, top } => self.remove(&names, bucket(rag, top))?,
             DocsAction::Mv { from, to, rag, top } => self.rename(&from, &to, bucket(rag, top))?,
-            DocsAction::Order { names } => self.order(&names)?,
+            DocsAction::Order { names, reset } if names.is_empty() && !reset => {
+                return Err(Failure::new(ExitKind::Usage, "no doc is named")
+                    .hint("name the docs that come first, in their order")
+                    .hint("`omni-run docs order --reset` forgets the saved order"));
+            }
+            DocsAction::Order { names, .. } => self.order(&names)?,
             DocsAction::Instruct { name } => self.instruct(&name)?,
             DocsAction::Uninstruct { name } => {
                 docs::uninstruct(&self.store, &self.root, OsStr::new(&name), now_ms())?;

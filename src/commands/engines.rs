@@ -213,11 +213,7 @@ fn check(place: &Workplace, only: Option<&str>, ui: Ui) -> Result<ExitCode, Fail
         let seen = Seen::look(place, id, spec);
         let (level, what) = match (&seen.found, &seen.version, seen.tried()) {
             (Err(failure), _, _) if only.is_some() => {
-                return Err(Failure {
-                    kind: failure.kind,
-                    message: failure.message.clone(),
-                    hints: failure.hints.clone(),
-                });
+                return Err(failure.clone());
             }
             (Err(failure), _, _) if spec.path.is_some() || is_on_path(spec) => {
                 ("problem", failure.message.clone())

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::now_ms;
-use crate::cli::RunArgs;
+use crate::cli::{RunArgs, RunOptions};
 use crate::config::SecretsPolicy;
 use crate::context::{ContextSnapshot, DisplayText, SnapshotRequest, Switches, secrets};
 use crate::control::actions::waiting;
@@ -28,7 +28,9 @@ pub(super) fn unknown_engine<'a>(
     let failure = Failure::new(
         ExitKind::Usage,
         format!("`{}` is no engine and no command", crate::ui::one_line(wanted)),
-    );
+    )
+    // It may be a prompt whose engine was forgotten.
+    .logged_as("the first word is no engine and no command");
     let failure = match near.first() {
         Some(near) => failure.hint(format!("did you mean `{near}`?")),
         None => failure,
@@ -43,7 +45,7 @@ pub(super) fn read_prompt(args: &RunArgs, paths: &Paths, ui: Ui) -> Result<Displ
         argument,
         dash_is_stdin: args.prompt_option.is_none(),
         file: args.prompt_file.clone(),
-        wait_for_stdin: args.stdin,
+        wait_for_stdin: args.options.stdin,
     };
     let nothing_given =
         sources.argument.is_none() && sources.file.is_none() && !sources.wait_for_stdin;
@@ -117,7 +119,7 @@ pub(super) struct LookedUp {
 }
 
 /// Asks the store, in one opening of it.
-pub(super) fn look_up(args: &RunArgs, paths: &Paths, here: &Path) -> Result<LookedUp, Failure> {
+pub(super) fn look_up(args: &RunOptions, paths: &Paths, here: &Path) -> Result<LookedUp, Failure> {
     let store = Store::open_reading(paths);
     let resume = match &args.resume {
         None => None,
@@ -148,7 +150,7 @@ pub(super) fn current_dir() -> PathBuf {
 /// Where the engine runs: `--cwd`; else the resumed session's; else here if inside the project; else
 /// the project folder (S50).
 pub(super) fn working_dir(
-    args: &RunArgs,
+    args: &RunOptions,
     here: &Path,
     project: Option<&Resolved>,
     resume: Option<&SessionRow>,
@@ -171,7 +173,7 @@ pub(super) fn working_dir(
 /// What this launch wants injected. A resumed session got its block with its first message; its
 /// instructions go along again.
 pub(super) fn switches(
-    args: &RunArgs,
+    args: &RunOptions,
     profile: bool,
     project: Option<&Resolved>,
     resumed: bool,
@@ -187,7 +189,7 @@ pub(super) fn switches(
 }
 
 /// The `--attach` files, absolute and there.
-pub(super) fn attach_paths(args: &RunArgs, here: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn attach_paths(args: &RunOptions, here: &Path) -> Result<Vec<PathBuf>, Failure> {
     args.attach
         .iter()
         .map(|file| {

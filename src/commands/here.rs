@@ -9,7 +9,7 @@ use crate::context::kinds::{NameKind, by_name};
 use crate::error::{ExitKind, Failure};
 use crate::paths::Paths;
 use crate::project::docs::reconcile_flags;
-use crate::project::{Ask, Resolved, resolve};
+use crate::project::{Ask, Resolution, Resolved, resolve};
 use crate::session::Store;
 use crate::ui::Ui;
 
@@ -35,14 +35,19 @@ pub(super) fn look_up(
     named: Option<&str>,
     ui: Ui,
 ) -> Result<Option<Resolved>, Failure> {
-    let store = Store::open_reading(paths);
-    let here = current_dir();
-    let ask = Ask { named: named.map(OsStr::new), cwd: &here, home: paths.home.as_deref() };
-    let resolution = resolve(ask, store.as_ref())?;
+    let resolution = resolution(paths, named)?;
     for warning in &resolution.warnings {
         ui.warning(warning);
     }
     Ok(resolution.project)
+}
+
+/// The same with its warnings, for a command after which a launch says them.
+pub(super) fn resolution(paths: &Paths, named: Option<&str>) -> Result<Resolution, Failure> {
+    let store = Store::open_reading(paths);
+    let here = current_dir();
+    let ask = Ask { named: named.map(OsStr::new), cwd: &here, home: paths.home.as_deref() };
+    resolve(ask, store.as_ref())
 }
 
 /// The same as [`project`] where there must be one with docs: the project and its folder.

@@ -18,7 +18,10 @@ use crate::ui::Ui;
 /// Carries the command out.
 pub(super) fn import(args: &ImportArgs, ui: Ui) -> Result<ExitCode, Failure> {
     let (name, input) = open(&args.file)?;
-    let named = |failure: Failure| Failure { message: format!("{name}: {failure}"), ..failure };
+    let named = |mut failure: Failure| {
+        failure.message = format!("{name}: {failure}");
+        failure
+    };
     // Read through before the store is opened, which would make a new one.
     let checked = Checked::read(input).map_err(|e| named(e.into()))?;
     let store = Store::open(&own_paths())?;

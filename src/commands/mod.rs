@@ -1,6 +1,8 @@
 //! The subcommands: each file takes its part of the command line and carries it out.
 
 mod approved;
+mod command_line;
+mod completions;
 mod config;
 mod docs;
 mod docs_budget;
@@ -18,9 +20,16 @@ mod import;
 mod inbox;
 mod inbox_card;
 mod inbox_open;
+mod man;
+mod one_shot;
 mod profile;
 mod project;
+mod recipe;
+mod recipe_view;
 mod run;
+mod schedule;
+mod schedule_words;
+mod script_output;
 mod serve;
 mod serve_backend;
 mod sessions;
@@ -31,21 +40,22 @@ mod start;
 mod store;
 mod table;
 mod target;
+mod tries;
 mod tui;
 
 use std::borrow::Cow;
-use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::CommandFactory;
-
-use crate::cli::{Cli, Command};
-use crate::config::Config;
+use crate::cli::Command;
+use crate::config::{Config, LogLevel};
 use crate::engines::Catalogue;
 use crate::error::{ExitKind, Failure};
 use crate::paths::{PathEnv, Paths};
 use crate::ui::{Ui, is_unprintable, one_line};
+
+pub use command_line::parse;
 
 /// Carries a command out.
 ///
@@ -56,6 +66,8 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(args, ui),
         Command::Project(args) => project::project(args, ui),
         Command::Docs(args) => docs::docs(args, ui),
+        Command::Recipe(args) => recipe::recipe(args, ui),
+        Command::Schedule(args) => schedule::schedule(*args, ui),
         Command::Profile(args) => profile::profile(&args, ui),
         Command::Sessions(args) => sessions::sessions(args, ui),
         Command::Inbox(args) => inbox::inbox(args, ui),
@@ -67,9 +79,20 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Config(args) => config::config(&args, ui),
         Command::Serve(args) => serve::serve(&args, ui),
         Command::Store(args) => store::store(&args, ui),
+        Command::Completions(args) => completions::completions(&args, ui),
+        Command::Man(args) => man::man(&args, ui),
+        Command::Complete(args) => completions::complete(args, ui),
         Command::Echo(args) => echo::echo(&args),
         Command::Approved(args) => approved::approved(&args),
     }
+}
+
+/// How much `--log-file` gets. A config that is wrong is said by the command, not by its log.
+pub fn log_level() -> LogLevel {
+    let variable = |name: &str| std::env::var(name).ok();
+    let file = own_paths().config.join("config.toml");
+    let config = Config::load(&file, variable).or_else(|_| Config::load(Path::new(""), variable));
+    config.map_or(LogLevel::Info, |config| config.log_level.value)
 }
 
 /// What nearly every command needs.
@@ -165,78 +188,9 @@ fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
-/// `omni-run ENGINE …` is short for `omni-run run ENGINE …`: the word goes in where the first word
-/// is no subcommand. An argument with white space that begins with `-` is no option but a prompt
-/// ("- [ ] fix it"): it becomes the value of `--prompt`.
-pub fn with_run_inserted(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let args: Vec<OsString> = args.collect();
-    let first = first_own(&args);
-    let word = first.map(|at| args[at].to_string_lossy().into_owned()).unwrap_or_default();
-    let about_us = ["-h", "--help", "-V", "--version", ""].contains(&word.as_str());
-    let is_run = !about_us && (word == "run" || !is_command(&word));
-    let mut result = Vec::with_capacity(args.len() + 1);
-    let mut own = true;
-    for (at, arg) in args.into_iter().enumerate() {
-        let text = arg.to_string_lossy();
-        if Some(at) == first && is_run && word != "run" {
-            result.push("run".into());
-        }
-        own &= text != "--";
-        if is_run && own && is_dashed_prompt(&text) {
-            let mut prompt = OsString::from("--prompt=");
-            prompt.push(&arg);
-            result.push(prompt);
-        } else {
-            result.push(arg);
-        }
-    }
-    result
-}
-
-/// The place of the first argument that is no option of all commands.
-fn first_own(args: &[OsString]) -> Option<usize> {
-    let mut at = 1;
-    while let Some(arg) = args.get(at) {
-        match arg.to_str().unwrap_or_default() {
-            "-q" | "--quiet" => at += 1,
-            "--log-file" => at += 2,
-            text if text.starts_with("--log-file=") => at += 1,
-            _ => return Some(at),
-        }
-    }
-    None
-}
-
-fn is_command(word: &str) -> bool {
-    word == "help" || Cli::command().get_subcommands().any(|sub| sub.get_name() == word)
-}
-
-fn is_dashed_prompt(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix('-') else { return false };
-    let name = rest.split(['=', ' ', '\t', '\n']).next().unwrap_or_default();
-    let is_option = rest.strip_prefix(name).is_some_and(|tail| tail.starts_with('='));
-    !is_option && rest.contains(char::is_whitespace)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn inserted(args: &[&str]) -> Vec<String> {
-        let args = std::iter::once("omni-run").chain(args.iter().copied()).map(OsString::from);
-        with_run_inserted(args).iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect()
-    }
-
-    #[test]
-    fn run_is_inserted_before_an_engine_only() {
-        assert_eq!(inserted(&["-q", "claude", "hi"]), ["-q", "run", "claude", "hi"]);
-        assert_eq!(inserted(&["docs", "ls"]), ["docs", "ls"]);
-        assert_eq!(inserted(&["run", "claude"]), ["run", "claude"]);
-        assert_eq!(inserted(&["--version"]), ["--version"]);
-        assert_eq!(inserted(&["--log-file", "f", "docs"]), ["--log-file", "f", "docs"]);
-        assert_eq!(inserted(&["-p", "two words"]), ["run", "-p", "two words"]);
-        assert!(inserted(&[]).is_empty());
-    }
 
     #[test]
     fn a14_a_terminal_gets_no_control_character_of_a_doc() {
@@ -247,16 +201,5 @@ mod tests {
         let safe = safe_json(&text);
         assert!(!safe.chars().any(|c| is_unprintable(c) && c != '\n'), "{safe:?}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).expect("JSON"), value);
-    }
-
-    #[test]
-    fn e02_a_dashed_prompt_is_no_option() {
-        assert_eq!(
-            inserted(&["claude", "- [ ] fix it"]),
-            ["run", "claude", "--prompt=- [ ] fix it"]
-        );
-        assert_eq!(inserted(&["claude", "-1 + 2 = ?"]), ["run", "claude", "--prompt=-1 + 2 = ?"]);
-        assert_eq!(inserted(&["claude", "--model=a b"]), ["run", "claude", "--model=a b"]);
-        assert_eq!(inserted(&["claude", "--", "-a b"]), ["run", "claude", "--", "-a b"]);
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::gather::{
     LookedUp, Resumed, attach_paths, check_secrets, current_dir, keep_prompt, look_up, read_prompt,
@@ -13,7 +13,7 @@ use super::gather::{
 };
 use super::here::reconcile;
 use super::{Workplace, now_ms};
-use crate::cli::{Output, RunArgs};
+use crate::cli::{Output, RunArgs, RunOptions};
 use crate::context::{DisplayText, FirstMessage, Reading, SnapshotRequest, folder};
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
@@ -29,7 +29,7 @@ use crate::ui::Ui;
 
 /// All that was gathered for a launch.
 pub(super) struct Start {
-    pub(super) args: RunArgs,
+    pub(super) args: RunOptions,
     pub(super) ui: Ui,
     pub(super) paths: Paths,
     pub(super) runs: PathBuf,
@@ -49,14 +49,16 @@ pub(super) struct Start {
 }
 
 impl Start {
-    pub(super) fn gather(mut args: RunArgs, ui: Ui) -> Result<Start, Failure> {
+    pub(super) fn gather(mut asked: RunArgs, ui: Ui) -> Result<Start, Failure> {
         let Workplace { paths, config, catalogue } = Workplace::open()?;
         // No engine's name has white space in it: with a default engine this is the prompt.
         let is_prompt = |word: &String| word.contains(char::is_whitespace);
-        if config.default_engine.value.is_some() && args.prompt.is_none() {
-            args.prompt = args.engine.take_if(|word| is_prompt(word)).map(OsString::from);
+        let given =
+            asked.prompt.is_some() || asked.prompt_option.is_some() || asked.prompt_file.is_some();
+        if config.default_engine.value.is_some() && !given {
+            asked.prompt = asked.engine.take_if(|word| is_prompt(word)).map(OsString::from);
         }
-        let wanted = args.engine.clone().or(config.default_engine.value).ok_or_else(|| {
+        let wanted = asked.engine.clone().or(config.default_engine.value).ok_or_else(|| {
             Failure::new(ExitKind::Usage, "no engine is named and none is the default")
                 .hint("omni-run ENGINE \"prompt\"; `omni-run engines` lists them")
         })?;
@@ -65,11 +67,12 @@ impl Start {
             .ok_or_else(|| unknown_engine(&wanted, catalogue.iter().map(|(id, _)| id)))?;
         let engine = crate::engines::engine(&wanted, spec);
         let env_path = std::env::var_os("PATH");
-        let mode = mode(&args, spec);
+        let mode = mode(&asked, spec);
         let display = match mode {
             LaunchMode::Wrapped => DisplayText::new(""),
-            LaunchMode::OneShot | LaunchMode::Prompted => read_prompt(&args, &paths, ui)?,
+            LaunchMode::OneShot | LaunchMode::Prompted => read_prompt(&asked, &paths, ui)?,
         };
+        let args = asked.options;
         let found = detect::find(&wanted, spec, env_path.as_deref())
             .map_err(|failure| keep_prompt(failure, &display, &paths))?;
         let child_path = detect::child_path(spec, &found, env_path.as_deref());
@@ -96,7 +99,7 @@ impl Start {
                 ui.warning(&note);
             }
         }
-        if project.is_none() && args.output == Output::Text {
+        if project.is_none() && args.output() == Output::Text {
             ui.status("no project here: the prompt goes out without docs");
         }
         let cwd = working_dir(&args, &here, project.as_ref(), resume.as_ref().map(|r| &r.row))?;
@@ -144,7 +147,12 @@ impl Start {
         })
     }
 
-    pub(super) fn plan(&self, id: SessionId, run_dir: &Path) -> Result<LaunchPlan, Failure> {
+    /// The plan of one try: `attempt` is the session itself, or for a later try an id of its own.
+    pub(super) fn plan(
+        &self,
+        session: SessionId,
+        attempt: SessionId,
+    ) -> Result<LaunchPlan, Failure> {
         let host = Host {
             env: self.env.clone(),
             home: self.paths.home.clone(),
@@ -164,14 +172,14 @@ impl Start {
         let request = LaunchRequest {
             engine: self.engine.id().clone(),
             program: self.program.clone(),
-            session: id.to_string(),
+            session: attempt.to_string(),
             resume,
             first_message: self.resume.as_ref().and_then(|r| r.first_message.clone()),
             first_display: self.resume.as_ref().and_then(|r| r.first_display.clone()),
             cwd: self.cwd.clone(),
             model: self.model.clone(),
             engine_args: self.args.engine_args.clone(),
-            run_dir: run_dir.to_owned(),
+            run_dir: self.runs.join(attempt.to_string()),
             survey: self.engine.survey(&host, &self.first),
         };
         let plan = match self.mode {
@@ -188,7 +196,7 @@ impl Start {
             keep_prompt(Failure::new(kind, error.to_string()), self.first.display(), &self.paths)
         })?;
         // By it a command below the engine knows that no person has typed it.
-        plan.env.push((SESSION_VARIABLE.into(), id.to_string().into()));
+        plan.env.push((SESSION_VARIABLE.into(), session.to_string().into()));
         if self.env.contains_key(TOKEN_VARIABLE) {
             plan.env_remove.push(TOKEN_VARIABLE.to_owned());
         }
@@ -201,10 +209,10 @@ impl Start {
     /// The run folder with the plan's files.
     pub(super) fn run_folder(
         &self,
-        id: SessionId,
+        attempt: SessionId,
         plan: &LaunchPlan,
     ) -> Result<RunFolder, Failure> {
-        RunFolder::create(&self.runs, &id.to_string())
+        RunFolder::create(&self.runs, &attempt.to_string())
             .and_then(|folder| folder.fill(plan).map(|()| folder))
             .map_err(|e| {
                 let place = self.runs.display();
@@ -252,7 +260,8 @@ impl Start {
     }
 
     pub(super) fn say_before(&self, plan: &LaunchPlan) {
-        if self.args.output == Output::Text {
+        self.log(plan);
+        if self.args.output() == Output::Text {
             for warning in &self.first.auto().report().warnings {
                 self.ui.warning(warning);
             }
@@ -273,8 +282,45 @@ impl Start {
         }
     }
 
+    /// The launch for `--log-file`: names and figures.
+    fn log(&self, plan: &LaunchPlan) {
+        let project = self.project.as_ref();
+        let word = |value: serde_json::Result<serde_json::Value>| {
+            value.ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+        };
+        let report = self.first.auto().report();
+        tracing::info!(
+            engine = %self.engine.id(),
+            version = self.version,
+            program = %self.program.display(),
+            model = self.model,
+            mode = ?self.mode,
+            project = project.and_then(|p| p.id.as_deref()),
+            folder = project.and_then(|p| p.root.as_ref()).map(|root| root.display().to_string()),
+            cwd = %self.cwd.display(),
+            resumed = self.resume.is_some(),
+            "resolved"
+        );
+        tracing::info!(
+            text = word(serde_json::to_value(plan.channels.message)),
+            instructions = word(serde_json::to_value(plan.channels.instructions)),
+            attachments = word(serde_json::to_value(plan.channels.attachments)),
+            typed_bytes = self.first.display().as_str().len(),
+            sent_bytes = self.first.sent().len(),
+            block_bytes = report.block_bytes,
+            instruction_bytes = report.instruction_bytes,
+            docs = report.docs.len(),
+            attached = self.first.auto().attachments().len(),
+            "delivers"
+        );
+    }
+
+    pub(super) fn spec(&self) -> &EngineSpec {
+        self.engine.catalogue()
+    }
+
     pub(super) fn name(&self) -> &str {
-        &self.engine.catalogue().name
+        &self.spec().name
     }
 
     pub(super) fn warn(&self, warning: Option<String>) {
@@ -286,12 +332,13 @@ impl Start {
 
 /// One-shot where it is asked for or there is no terminal; else the engine's own interface, with a
 /// first message if one is given (SPEC section 6).
-fn mode(args: &RunArgs, spec: &EngineSpec) -> LaunchMode {
+fn mode(asked: &RunArgs, spec: &EngineSpec) -> LaunchMode {
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let given = args.prompt.is_some() || args.prompt_option.is_some() || args.prompt_file.is_some();
+    let given =
+        asked.prompt.is_some() || asked.prompt_option.is_some() || asked.prompt_file.is_some();
     // An engine of the user's own without a recipe takes a given message on pipes.
     let takes_given = spec.gate.route != GateRoute::None || !spec.tui.prompt_args.is_empty();
-    if args.print || args.stdin || !terminal || args.output != Output::Text {
+    if asked.options.wants_one_answer() || !terminal {
         LaunchMode::OneShot
     } else if !given {
         LaunchMode::Wrapped

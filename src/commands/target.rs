@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Workplace;
 use super::gather::{current_dir, snapshot_request, switches, working_dir};
-use crate::cli::RunArgs;
+use crate::cli::RunOptions;
 use crate::context::{AutoContext, ContextSnapshot, Delivery, Reading, SnapshotRequest, folder};
 use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
 use crate::error::{ExitKind, Failure, did_you_mean};
@@ -148,7 +148,7 @@ pub(super) fn version_cache(place: &Workplace) -> PathBuf {
 
 /// Where a launch from here would run.
 pub(super) fn cwd(project: Option<&Resolved>) -> Result<PathBuf, Failure> {
-    working_dir(&RunArgs::default(), &current_dir(), project, None)
+    working_dir(&RunOptions::default(), &current_dir(), project, None)
 }
 
 /// The docs folder as a launch in `cwd` would read it.
@@ -158,7 +158,7 @@ pub(super) fn snapshot(
     cwd: &Path,
     reading: Reading,
 ) -> ContextSnapshot {
-    let args = RunArgs::default();
+    let args = RunOptions::default();
     folder::snapshot(&SnapshotRequest {
         switches: switches(&args, place.config.profile.value, project, false),
         reading,

@@ -145,6 +145,7 @@ fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome:
     complaints.extend(plugin.errors.iter().cloned());
     let Some(recorder) = recorder else { return };
     let code = outcome.exit_code();
+    tracing::info!(code, first_message = outcome.gate_done, "ended");
     let receipt = Receipt {
         version: 1,
         engine_version: start.version.clone(),
@@ -159,6 +160,7 @@ fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome:
         resumed: start.resume.is_some(),
         first_message: plugin.first_message.clone(),
         complaints: complaints.iter().map(|c| start.first.complaint_to_store(c)).collect(),
+        failed_tries: Vec::new(),
     };
     start.warn(recorder.finish(SessionEnd {
         ended_at: now_ms(),

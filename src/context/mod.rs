@@ -10,7 +10,7 @@ mod chip;
 mod defuse;
 pub mod delivery;
 pub mod describe;
-mod dir;
+pub(crate) mod dir;
 pub mod earlier_block;
 pub mod figures;
 pub mod first_message;

@@ -74,6 +74,21 @@ pub struct EngineSpec {
     pub notes: Vec<String>,
     /// Instruction files that the engine loads by itself, relative to the project folder.
     pub own_instruction_files: Vec<String>,
+    /// Exit codes after which `--retries` does not try again: nothing would be different then.
+    pub no_retry_codes: NoRetryCodes,
+}
+
+/// Exit codes that stand for a failure that lasts.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct NoRetryCodes(pub Vec<u8>);
+
+impl Default for NoRetryCodes {
+    /// What most programs mean by them: 2 and 64 a wrong command line, 77 no permission, 78 a wrong
+    /// configuration, 126 and 127 a program that can't be started.
+    fn default() -> NoRetryCodes {
+        NoRetryCodes(vec![2, 64, 77, 78, 126, 127])
+    }
 }
 
 /// A range of versions, both ends included.
@@ -433,8 +448,12 @@ pub fn toml_failure(file: &Path, text: &str, error: &toml::de::Error) -> Failure
         error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
     let place = line.map_or(String::new(), |line| format!(":{line}"));
     let message = error.message().replace('\n', " ");
+    let key = error.span().and_then(|span| key_at(text, span.start));
+    let key = key.filter(|key| !message.contains(&format!("`{key}`")));
+    let key = key.map_or(String::new(), |key| format!("`{key}`: "));
     let mut failure =
-        Failure::new(ExitKind::Config, format!("{}{place}: {message}", file.display()));
+        Failure::new(ExitKind::Config, format!("{}{place}: {key}{message}", file.display()))
+            .logged_as(format!("{}{place}: {key}a mistake", file.display()));
     if let Some((unknown, known)) = unknown_field(&message) {
         let near = crate::error::did_you_mean(unknown, known.iter().copied());
         if let Some(near) = near.first() {
@@ -442,6 +461,23 @@ pub fn toml_failure(file: &Path, text: &str, error: &toml::de::Error) -> Failure
         }
     }
     failure.hint("correct the line, or move the file away to go on without it")
+}
+
+/// The key whose value begins before `at`: the one on its line, or above it for a value of several
+/// lines. `None` where `at` is at a key itself.
+fn key_at(text: &str, at: usize) -> Option<&str> {
+    let before = text.get(..at)?;
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let own = before[start..].split_once('=').map(|(key, _)| key);
+    let above = || {
+        let inside = before[start..].trim().is_empty();
+        let mut lines = before[..start].lines().rev().take_while(|line| !line.trim().is_empty());
+        let opened = lines.find(|line| line.contains('=')).filter(|_| inside)?;
+        let (key, value) = opened.split_once('=')?;
+        // A list that is still open there.
+        (value.matches('[').count() > value.matches(']').count()).then_some(key)
+    };
+    own.or_else(above).map(|key| key.trim().trim_matches(['"', '\'']))
 }
 
 /// Takes serde's "unknown field `x`, expected one of `a`, `b`" apart.

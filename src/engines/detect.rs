@@ -69,6 +69,7 @@ pub fn find(id: &str, spec: &EngineSpec, path: Option<&OsStr>) -> Result<Found, 
         ExitKind::EngineUnavailable,
         format!("{}: no `{}` found; {searched}", spec.name, spec.programs.join("` or `")),
     )
+    .logged_as(format!("{}: no `{}` found on PATH", spec.name, spec.programs.join("` or `")))
     .hint(format!("install it: {}", spec.install))
     .hint(format!(
         "or set its absolute path: `[{id}]` with `path = \"/…/{}\"` in the config folder's engines.toml",

@@ -73,6 +73,11 @@ pub trait Dialogue {
         false
     }
 
+    /// The reply that is kept is not the whole answer.
+    fn is_reply_cut(&self) -> bool {
+        false
+    }
+
     /// After the end of the process and of its output.
     fn verdict(&mut self, end: EngineEnd) -> Verdict;
 }
@@ -84,13 +89,14 @@ const REPLY_LIMIT: usize = 8 << 20;
 #[derive(Debug, Default)]
 pub struct Plain {
     reply: Vec<u8>,
+    cut: bool,
     empty_is_failure: bool,
 }
 
 impl Plain {
     /// `empty_is_failure`: code 0 without a byte of output is a failure.
     pub fn new(empty_is_failure: bool) -> Plain {
-        Plain { reply: Vec::new(), empty_is_failure }
+        Plain { reply: Vec::new(), cut: false, empty_is_failure }
     }
 }
 
@@ -98,7 +104,12 @@ impl Dialogue for Plain {
     fn stdout(&mut self, chunk: &[u8]) -> Vec<Action> {
         let room = REPLY_LIMIT.saturating_sub(self.reply.len());
         self.reply.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        self.cut |= chunk.len() > room;
         vec![Action::Answer(chunk.to_vec())]
+    }
+
+    fn is_reply_cut(&self) -> bool {
+        self.cut
     }
 
     fn verdict(&mut self, end: EngineEnd) -> Verdict {

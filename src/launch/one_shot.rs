@@ -66,23 +66,70 @@ pub struct Outcome {
     pub forwarded: Option<i32>,
     /// What the engine complained of in its events.
     pub complaints: Vec<String>,
+    /// How much of an answer it gave, in bytes; 0: it ended before it answered.
+    pub answered: u64,
+    /// The verdict's reply is only the beginning of the answer.
+    pub reply_cut: bool,
 }
 
-/// Starts the engine and stays with it to its end.
-///
-/// # Errors
-/// When the process cannot be started.
-pub fn run(
-    plan: &LaunchPlan,
-    dialogue: &mut dyn Dialogue,
-    limits: Limits,
-    watcher: Option<&mut Watcher>,
-) -> io::Result<Outcome> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(drive(plan, dialogue, limits, watcher));
-    // A blocked write to a stopped reader must not hold the exit.
-    runtime.shutdown_background();
-    outcome
+/// What runs an engine on pipes, once or several times in a row. It listens to signals from its
+/// beginning to its end, so that none is lost between two tries.
+pub struct OneShot {
+    runtime: tokio::runtime::Runtime,
+    signals: Signals,
+}
+
+impl OneShot {
+    /// Listens to signals from here on. It starts a thread only when an engine is started.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left.
+    pub fn new() -> io::Result<OneShot> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let signals = {
+            let _inside = runtime.enter();
+            Signals::listen()?
+        };
+        Ok(OneShot { runtime, signals })
+    }
+
+    /// Starts the engine and stays with it to its end.
+    ///
+    /// # Errors
+    /// When the process cannot be started.
+    pub fn run(
+        &mut self,
+        plan: &LaunchPlan,
+        dialogue: &mut dyn Dialogue,
+        limits: Limits,
+        watcher: Option<&mut Watcher>,
+    ) -> io::Result<Outcome> {
+        self.runtime.block_on(drive(&mut self.signals, plan, dialogue, limits, watcher))
+    }
+
+    /// Waits between two tries; the number of the signal that ended the wait before its time.
+    pub fn pause(&mut self, time: Duration) -> Option<i32> {
+        let signals = &mut self.signals;
+        self.runtime.block_on(async {
+            let until = Instant::now() + time;
+            loop {
+                tokio::select! {
+                    biased;
+                    received = signals.next() => match received {
+                        Received::Forward(signal) => return Some(signal as i32),
+                        Received::Stop => drop(raise(Signal::SIGSTOP)),
+                        Received::Child => {}
+                    },
+                    () = sleep_until(until) => return None,
+                }
+            }
+        })
+    }
+
+    /// The end. A blocked write to a stopped reader must not hold the exit.
+    pub fn shutdown(self) {
+        self.runtime.shutdown_background();
+    }
 }
 
 fn command(plan: &LaunchPlan, piped_stderr: bool) -> io::Result<std::process::Command> {
@@ -121,16 +168,17 @@ struct Pipes {
 }
 
 async fn drive(
+    signals: &mut Signals,
     plan: &LaunchPlan,
     dialogue: &mut dyn Dialogue,
     limits: Limits,
     watcher: Option<&mut Watcher>,
 ) -> io::Result<Outcome> {
-    let mut signals = Signals::listen()?;
     let strays = limits.timeout.is_some().then(Strays::watch);
     let mut child: Child =
         tokio::process::Command::from(command(plan, dialogue.wants_stderr())?).spawn()?;
     let group = Pid::from_raw(child.id().map_or(0, u32::cast_signed));
+    tracing::info!(pid = group.as_raw(), "the engine runs");
     if let Some(watcher) = watcher {
         watcher.guard(group);
     }
@@ -151,6 +199,8 @@ async fn drive(
         timed_out: false,
         forwarded: None,
         complaints: Vec::new(),
+        answered: 0,
+        reply_cut: false,
     };
     let far = Instant::now() + Duration::from_secs(365 * 24 * 3600);
     let mut timeout_at = limits.timeout.map_or(far, |t| Instant::now() + t);
@@ -273,6 +323,7 @@ async fn drive(
     if let Some(strays) = strays.filter(|_| outcome.timed_out) {
         strays.end(group);
     }
+    outcome.reply_cut = dialogue.is_reply_cut();
     outcome.verdict = dialogue.verdict(outcome.end);
     Ok(outcome)
 }
@@ -291,6 +342,7 @@ fn apply(
     for action in actions {
         match action {
             Action::Answer(bytes) => {
+                outcome.answered += bytes.len() as u64;
                 if pipes.user_gone {
                     continue;
                 }

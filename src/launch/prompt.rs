@@ -19,6 +19,10 @@ use crate::ui::Ui;
 /// ms: enough for a producer to start, short for a cron job whose pipe never closes.
 const SILENT_STDIN_MS: u16 = 1_000;
 
+/// Largest prompt, in bytes: four times what the widest window of any engine (a million tokens) takes.
+/// A larger one would be refused by every model, after it had filled this machine's memory.
+const LARGEST: u64 = 16_000_000;
+
 /// The sources that the command line names.
 #[derive(Debug, Clone, Default)]
 pub struct PromptSources {
@@ -59,6 +63,9 @@ pub fn read(sources: &PromptSources, keep: &Path, ui: Ui) -> Result<DisplayText,
 }
 
 fn check(bytes: Vec<u8>, keep: &Path, ui: Ui) -> Result<DisplayText, Failure> {
+    if bytes.len() as u64 > LARGEST {
+        return Err(too_large());
+    }
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         refused(
@@ -79,6 +86,20 @@ fn check(bytes: Vec<u8>, keep: &Path, ui: Ui) -> Result<DisplayText, Failure> {
         ui.warning(&format!("the prompt holds {nuls} NUL byte(s); sent as \u{2400}"));
     }
     Ok(DisplayText::new(text))
+}
+
+/// Nothing is kept of it: it is somewhere else already, or has no end.
+fn too_large() -> Failure {
+    let size = crate::context::figures::bytes(LARGEST);
+    Failure::new(ExitKind::BadPrompt, format!("the prompt is larger than {size}"))
+        .hint("put the text into a file and name that file in the prompt")
+}
+
+/// Reads to the end, or to where it is too much.
+fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A refusal that loses nothing: the bytes are kept in a file that the message names.
@@ -108,7 +129,8 @@ fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     if !meta.is_file() && !meta.file_type().is_fifo() {
         return Err(failed("is not a file".into()));
     }
-    std::fs::read(path).map_err(|e| failed(e.to_string()))
+    let file = File::open(path).map_err(|e| failed(e.to_string()))?;
+    read_bounded(file).map_err(|e| failed(e.to_string()))
 }
 
 fn read_all_stdin(ui: Ui) -> Result<Vec<u8>, Failure> {
@@ -116,11 +138,9 @@ fn read_all_stdin(ui: Ui) -> Result<Vec<u8>, Failure> {
     if stdin.is_terminal() {
         ui.status("reading the prompt from the terminal; end it with Ctrl-D");
     }
-    let mut bytes = Vec::new();
-    stdin.read_to_end(&mut bytes).map_err(|e| {
+    read_bounded(&mut stdin).map_err(|e| {
         Failure::new(ExitKind::BadPrompt, format!("standard input cannot be read: {e}"))
-    })?;
-    Ok(bytes)
+    })
 }
 
 /// Piped text beside a prompt: read when it is there. A pipe that stays silent is not ours to wait

@@ -33,6 +33,18 @@ pub struct Receipt {
     pub first_message: Option<String>,
     /// What went wrong on the way, a line each.
     pub complaints: Vec<String>,
+    /// With `--retries`: the tries before this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_tries: Vec<FailedTry>,
+}
+
+/// A try that ended before the engine answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FailedTry {
+    /// As the shell would have seen it.
+    pub exit_code: u8,
+    /// Why, where that is known.
+    pub why: Option<String>,
 }
 
 impl Receipt {

@@ -47,6 +47,11 @@ impl Watcher {
         let _ = self.pipe.write_all(&group.as_raw().to_le_bytes());
     }
 
+    /// That group has ended and another may follow.
+    pub fn idle(&mut self) {
+        let _ = self.pipe.write_all(&(-1i32).to_le_bytes());
+    }
+
     /// The engine has ended: nothing is left to guard.
     pub fn release(mut self) {
         let _ = self.pipe.write_all(&0i32.to_le_bytes());
@@ -55,7 +60,7 @@ impl Watcher {
     }
 }
 
-/// The watcher's whole life. Numbers on the pipe: a group to guard, 0 for "released".
+/// The watcher's whole life. Numbers on the pipe: a group to guard, -1 for none, 0 for "released".
 fn watch(pipe: OwnedFd) -> ! {
     // Out of the terminal's reach: a Ctrl-C or a hang-up is for the others.
     let _ = setsid();
@@ -66,6 +71,7 @@ fn watch(pipe: OwnedFd) -> ! {
     while pipe.read_exact(&mut number).is_ok() {
         match i32::from_le_bytes(number) {
             0 => exit(0),
+            -1 => group = None,
             pid => group = Some(Pid::from_raw(pid)),
         }
     }

@@ -440,6 +440,19 @@ pub fn seen(root: &Path, bucket: Bucket) -> io::Result<Vec<Seen>> {
     }
 }
 
+/// The regular files of a bucket with their sizes, by bytes of their names; hidden ones are not docs
+/// (S4).
+///
+/// # Errors
+/// A folder that can't be read.
+pub fn files(root: &Path, bucket: Bucket) -> io::Result<Vec<(OsString, u64)>> {
+    let hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+    let seen = seen(root, bucket)?.into_iter().filter(|e| e.is_file && !hidden(&e.name));
+    let mut files: Vec<_> = seen.map(|entry| (entry.name, entry.size)).collect();
+    files.sort();
+    Ok(files)
+}
+
 pub(super) fn change<T>(
     store: &Store,
     root: &Path,

@@ -125,3 +125,23 @@ fn a_secret_in_the_title_of_a_reference_doc_is_seen() {
     assert_eq!(finished.code(), 77);
     assert!(finished.stderr.contains("rag/t.md"), "{}", finished.stderr);
 }
+
+#[test]
+fn a_prompt_without_end_is_refused_and_fills_no_memory() {
+    let fake = ScriptEngine::new("cat");
+    let zeros = || std::fs::File::open("/dev/zero").expect("/dev/zero");
+    for args in [&["-p"][..], &["-p", "hi"], &["-p", "-"]] {
+        let output = fake.omni(args).stdin(zeros()).output().expect("run");
+        assert_eq!(output.status.code(), Some(64), "{args:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("larger than 16 MB"), "{stderr}");
+    }
+    let file = fake.home.root().join("huge.txt");
+    write(&file, "x".repeat(16_000_001));
+    let finished = run(&mut fake.omni(&["--prompt-file", file.to_str().expect("path")]), "");
+    assert_eq!(finished.code(), 64);
+    assert!(!fake.home.data().join("omni-run/rejected-prompts").exists(), "it is a file already");
+    write(&file, "x".repeat(16_000_000));
+    let finished = run(&mut fake.omni(&["--prompt-file", file.to_str().expect("path")]), "");
+    assert!(finished.expect_success().stdout.len() > 16_000_000);
+}

@@ -120,7 +120,11 @@ fn s05_one_order_everywhere() {
     let block = docs(&home, &["preview"]).expect_success().stdout;
     let headings: Vec<&str> = block.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     assert_eq!(headings, ["c.md", "A.md", "b.md"]);
-    docs(&home, &["order"]).expect_success();
+    let bare = docs(&home, &["order"]);
+    assert_eq!(bare.code(), 2, "an order is not forgotten by accident");
+    assert!(bare.stderr.contains("--reset"), "{}", bare.stderr);
+    assert_eq!(names(&home), ["c.md", "A.md", "b.md"]);
+    docs(&home, &["order", "--reset"]).expect_success();
     assert_eq!(names(&home), ["A.md", "b.md", "c.md"]);
     let wrong = docs(&home, &["order", "d.md"]);
     assert_eq!(wrong.code(), 66);

@@ -18,6 +18,13 @@ fn help_of_each_command() {
         "docs instruct",
         "docs preview",
         "docs budget",
+        "recipe",
+        "recipe ls",
+        "recipe show",
+        "recipe run",
+        "schedule",
+        "completions",
+        "man",
         "profile",
         "sessions",
         "sessions ls",
@@ -53,4 +60,26 @@ fn a_mistake_ends_with_code_2_and_says_what_is_right() {
     assert_eq!(finished.code(), 2);
     assert!(finished.stderr.contains("ls"), "{}", finished.stderr);
     assert_eq!(finished.stdout, "");
+}
+
+/// Every command that a person may type says how.
+#[test]
+fn every_command_has_examples() {
+    use clap::CommandFactory;
+    let mut root = omni_run::cli::Cli::command().disable_help_subcommand(true);
+    root.build();
+    let mut lacking = Vec::new();
+    let mut left = vec![&root];
+    while let Some(command) = left.pop() {
+        let name = command.get_bin_name().unwrap_or_default().to_owned();
+        let help = command.clone().render_long_help().to_string();
+        let examples = help.split_once("Examples:\n").map_or("", |(_, examples)| examples);
+        // The name that is typed: `omni-run ENGINE` for `omni-run run`.
+        let typed = if name == "omni-run run" { "omni-run " } else { name.as_str() };
+        if !examples.lines().any(|line| line.starts_with("  ") && line.contains(typed)) {
+            lacking.push(name);
+        }
+        left.extend(command.get_subcommands().filter(|sub| !sub.is_hide_set()));
+    }
+    assert_eq!(lacking, Vec::<String>::new());
 }

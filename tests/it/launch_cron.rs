@@ -128,3 +128,68 @@ fn f05_a_second_run_of_the_same_key_ends_at_once_and_a_killed_holder_blocks_noth
     write(&go, "go\n");
     assert!(third.wait().expect("wait").success());
 }
+
+/// Next to nothing: no HOME, the shortest PATH, the C locale, no terminal, standard input closed.
+/// Only omni-run's own two folders are named, so that the test keeps off this machine's.
+fn as_cron(fake: &ScriptEngine, args: &[&str]) -> std::process::Output {
+    let mut command = std::process::Command::new("/usr/bin/setsid");
+    command.args(["--wait", "/bin/sh", "-c", "exec \"$0\" \"$@\" <&-"]);
+    command.arg(env!("CARGO_BIN_EXE_omni-run")).args(args);
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("LANG", "C");
+    command.env("OMNI_RUN_CONFIG_DIR", fake.home.config().join("omni-run"));
+    command.env("OMNI_RUN_DATA_DIR", fake.home.data().join("omni-run"));
+    command.current_dir("/").stdin(Stdio::null()).output().expect("setsid")
+}
+
+#[test]
+fn f01_f02_f04_e04_a_run_as_cron_makes_it_delivers_everything() {
+    let fake = ScriptEngine::new("echo \"HOME=$HOME LANG=$LANG\"; cat");
+    let journal = fake.home.root().join("cursor.log");
+    let engines = format!(
+        "[fake]\nname='Fake'\ninstall='-'\npath='{}'\ndefault-window=200000\n\
+         [cursor]\npath='{}'\n[cursor.env]\nFAKE_CURSOR_LOG='{}'\n",
+        fake.home.bin().join("fake").display(),
+        env!("CARGO_BIN_EXE_fake-cursor-agent"),
+        journal.display()
+    );
+    write(fake.home.config().join("omni-run/engines.toml"), engines);
+    write(fake.project.join(".claude/docs/über.md"), "Fußnote 世界\n");
+    let project = fake.project.to_str().expect("path");
+    let prompt = "- naïve 😀";
+    for (engine, answer) in
+        [("fake", "HOME= LANG=C\n"), ("echo", "echo received"), ("cursor", "MOCK-REPLY-OK\n")]
+    {
+        let option = format!("--prompt={prompt}");
+        let output = as_cron(&fake, &[engine, "--project", project, &option]);
+        let (out, err) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{engine}: {err}");
+        assert!(out.starts_with(answer), "{engine}: {out}");
+        assert!(!err.contains("silent"), "a closed stdin is not waited for: {err}");
+        if engine == "fake" {
+            assert!(out.contains("### über.md") && out.contains("Fußnote 世界"), "{out}");
+            assert!(out.ends_with(&format!("\n\n{prompt}")), "{out}");
+        }
+    }
+    let journal = std::fs::read_to_string(journal).expect("the stand-in's log");
+    let call: serde_json::Value =
+        serde_json::from_str(journal.lines().last().expect("a call")).expect("JSON");
+    let sent = call["prompt"].as_str().expect("prompt");
+    assert!(sent.contains("Fußnote 世界") && sent.ends_with(prompt), "{sent}");
+    let list = run(&mut fake.command(&["sessions", "ls", "--json"]), "").expect_success().stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    assert_eq!(list.as_array().expect("list").len(), 3, "each is recorded");
+}
+
+#[test]
+fn f01_as_cron_an_engine_that_is_not_on_the_path_is_named_with_the_remedy() {
+    let fake = ScriptEngine::new("cat");
+    let output = as_cron(&fake, &["fake", "-p", "hi"]);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(69), "{err}");
+    for part in ["PATH=/usr/bin:/bin", "get fake", "path = "] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
+    let nothing = as_cron(&fake, &["echo"]);
+    assert_eq!(nothing.status.code(), Some(64), "no prompt and nobody to type one");
+}

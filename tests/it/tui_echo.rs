@@ -111,3 +111,17 @@ fn an_engine_without_a_recipe_says_so_and_runs() {
     term.wait_for("got typed");
     assert_eq!(term.wait_for_end().code, Some(0));
 }
+
+#[test]
+fn a14_show_sent_obeys_no_control_character_on_a_terminal() {
+    let bed = Bed::new();
+    write(bed.project.join(".claude/docs/style.md"), "a\u{1b}]0;forged\u{7}b\u{1b}[2Jc\u{9b}31m\n");
+    let mut term = bed.start(&["echo", "--show-sent", "hi\u{1b}[5m"]);
+    assert_eq!(term.wait_for_end().code, Some(0));
+    let raw = String::from_utf8_lossy(&term.raw()).into_owned();
+    assert!(
+        !raw.contains('\u{1b}') && !raw.contains('\u{7}') && !raw.contains('\u{9b}'),
+        "{raw:?}"
+    );
+    assert!(raw.contains("b\\u{1b}[2Jc\\u{9b}31m") && raw.contains("hi\\u{1b}[5m"), "{raw:?}");
+}

@@ -4,27 +4,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::config::LogLevel;
 use crate::control::actions::error::ActionError;
-use crate::session::words;
 
 /// The keys, as in `config.toml`.
 pub const ALLOWED: [&str; 4] = ["chip", "profile", "retention-days", "log-level"];
-
-words! {
-    /// What `--log-file` gets.
-    LogLevel {
-        /// Errors only.
-        Error = "error",
-        /// And warnings.
-        Warn = "warn",
-        /// And what happens.
-        Info = "info",
-        /// And how.
-        Debug = "debug",
-        /// Everything.
-        Trace = "trace",
-    }
-}
 
 /// New values; a key that is not named stays as it is. In JSON the keys of `config.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -80,7 +80,7 @@ fn panel(api: &Api, project: &Project, engine: Option<&str>) -> Result<Response,
     let docs = api.backend.docs(project, engine, None)?;
     let engines = api.backend.engines()?.into_iter().map(|(id, name)| EngineName { id, name });
     let engines = engines.collect();
-    Ok(answer::json(StatusCode::OK, &Panel { docs, engines }))
+    Ok(answer::json(StatusCode::OK, &Panel { docs: &docs, engines }))
 }
 
 fn project(store: &Store, call: &PageCall) -> Result<Project, ApiError> {

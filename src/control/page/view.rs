@@ -110,10 +110,10 @@ impl PreviewView {
 
 /// `GET /inbox/api/projects/{id}/docs`, and the answer to each change.
 #[derive(Debug, Serialize)]
-pub(super) struct Panel {
+pub(super) struct Panel<'a> {
     /// As the API has it.
     #[serde(flatten)]
-    pub(super) docs: wire::Docs,
+    pub(super) docs: &'a wire::Docs,
     /// The engines to choose from.
     pub(super) engines: Vec<EngineName>,
 }

@@ -111,7 +111,10 @@ pub fn run(
     terminal.raw()?;
     let mut keeper = Keeper::start(&start, Some((terminal.output(), terminal.saved())))?;
     let group = match keeper.first_report()? {
-        Report::Started(pid) => pid,
+        Report::Started(pid) => {
+            tracing::info!(pid = pid.as_raw(), "the engine runs");
+            pid
+        }
         Report::Failed(errno) => {
             let message = format!("{}: {}", plan.program.display(), errno.desc());
             return Err(io::Error::new(io::Error::from(errno).kind(), message));
