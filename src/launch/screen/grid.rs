@@ -118,11 +118,11 @@ impl Grid {
         self.pos = Pos { row: row.min(bottom), col: col.min(self.cols - 1) };
     }
 
-    pub(super) fn to_row(&mut self, row: u16) {
+    pub(super) fn go_to_row(&mut self, row: u16) {
         self.pos.row = row.min(self.rows - 1);
     }
 
-    pub(super) fn to_col(&mut self, col: u16) {
+    pub(super) fn go_to_col(&mut self, col: u16) {
         self.pos.col = col.min(self.cols - 1);
     }
 
@@ -131,11 +131,11 @@ impl Grid {
     }
 
     pub(super) fn right(&mut self, count: u16) {
-        self.to_col(self.pos.col.saturating_add(count));
+        self.go_to_col(self.pos.col.saturating_add(count));
     }
 
     pub(super) fn tab(&mut self) {
-        self.to_col((self.pos.col - self.pos.col % 8).saturating_add(8));
+        self.go_to_col((self.pos.col - self.pos.col % 8).saturating_add(8));
     }
 
     fn in_region(&self) -> bool {

@@ -249,7 +249,7 @@ impl Term {
             0x08 => self.grid().left(1),
             b'\t' => self.grid().tab(),
             b'\n' | 0x0b | 0x0c => drop(self.grid().line_feed()),
-            b'\r' => self.grid().to_col(0),
+            b'\r' => self.grid().go_to_col(0),
             _ => {}
         }
     }
@@ -297,15 +297,15 @@ impl Term {
             (0, b'C') => self.grid().right(first()),
             (0, b'D') => self.grid().left(first()),
             (0, b'E') => {
-                self.grid().to_col(0);
+                self.grid().go_to_col(0);
                 self.grid().down(first());
             }
             (0, b'F') => {
-                self.grid().to_col(0);
+                self.grid().go_to_col(0);
                 self.grid().up(first());
             }
-            (0, b'G' | b'`') => self.grid().to_col(first() - 1),
-            (0, b'd') => self.grid().to_row(first() - 1),
+            (0, b'G' | b'`') => self.grid().go_to_col(first() - 1),
+            (0, b'd') => self.grid().go_to_row(first() - 1),
             (0, b'@') => self.grid().insert_cells(first()),
             (0, b'P') => self.grid().delete_cells(first()),
             (0, b'X') => self.grid().erase_cells(first(), attrs),
