@@ -96,10 +96,10 @@ fn assert_documented(document: &Value, method: &str, path: &str, reply: &Reply) 
     let response = &operation["responses"][reply.status.to_string()];
     assert!(response.is_object(), "{method} {path} answered {reply:?}");
     let schema = &response["content"]["application/json"]["schema"];
-    if reply.header("content-type") == Some("application/json") {
-        if let Err(why) = fits(document, schema, &reply.json()) {
-            panic!("{method} {path}: {why}\n{reply:?}");
-        }
+    if reply.header("content-type") == Some("application/json")
+        && let Err(why) = fits(document, schema, &reply.json())
+    {
+        panic!("{method} {path}: {why}\n{reply:?}");
     }
     if !reply.code().is_empty() {
         let codes = response["description"].as_str().expect("codes");
