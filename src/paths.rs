@@ -7,6 +7,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::OFlag;
+
 /// The environment variables that decide the folders, read once at the start.
 #[derive(Debug, Clone, Default)]
 pub struct PathEnv {
@@ -93,6 +95,14 @@ impl Paths {
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
+
+/// How a folder is opened that is only a step on the way. On Linux it need not be readable: a home
+/// that others may pass through but not list is one.
+#[cfg(target_os = "linux")]
+pub(crate) const STEP: OFlag = OFlag::O_PATH;
+/// See above; this system has no such way.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const STEP: OFlag = OFlag::O_RDONLY;
 
 /// Sets a file to 0600: for files that another library made with the user's umask.
 pub fn make_private(file: &Path) -> io::Result<()> {

@@ -127,6 +127,7 @@ fn s85_an_approved_launch_is_a_session_with_docs_and_answer() {
 }
 
 /// The engine sees its parent's arguments, its own session, and no stream of anybody else.
+#[cfg(target_os = "linux")]
 #[test]
 fn h07_the_prompt_is_in_no_argument_and_the_streams_are_nobodys() {
     let bench = Bench::new(

@@ -14,6 +14,7 @@ use nix::sys::stat::Mode;
 use crate::context::names::shown_path;
 use crate::control::actions::error::ActionError;
 use crate::control::actions::quota::FILE_LIMIT;
+use crate::paths::STEP;
 use crate::project::copy_hashed;
 
 /// An open source.
@@ -65,17 +66,19 @@ pub(super) fn open_source(path: &Path) -> Result<Source, ActionError> {
         Errno::ENXIO | Errno::EOPNOTSUPP => bad("it is not a regular file".to_owned()),
         error => bad(io::Error::from(error).to_string()),
     };
-    let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
-    let mut folder: OwnedFd = open("/", flags | OFlag::O_DIRECTORY, Mode::empty())
-        .map_err(|error| refused(&walked, error))?;
+    let flags = OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+    let step_flags = STEP | flags | OFlag::O_DIRECTORY;
+    let mut folder: OwnedFd =
+        open("/", step_flags, Mode::empty()).map_err(|error| refused(&walked, error))?;
     for step in folders {
         walked.push(step);
-        folder = openat(&folder, *step, flags | OFlag::O_DIRECTORY, Mode::empty())
+        folder = openat(&folder, *step, step_flags, Mode::empty())
             .map_err(|error| refused(&walked, error))?;
     }
     walked.push(name);
     // Not blocking: a pipe would wait for a writer for ever. On a regular file it means nothing.
-    let file = openat(&folder, *name, flags | OFlag::O_NONBLOCK | OFlag::O_NOCTTY, Mode::empty())
+    let file_flags = OFlag::O_RDONLY | flags | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let file = openat(&folder, *name, file_flags, Mode::empty())
         .map_err(|error| refused(&walked, error))?;
     let file = File::from(file);
     let about = file.metadata().map_err(|error| bad(error.to_string()))?;
