@@ -263,6 +263,6 @@ fn without_a_store_there_is_nothing_and_nothing_is_made() {
     assert_eq!(list.stdout, "[]\n");
     assert_eq!(run(home.omni().args(["inbox", "show", "01"]), "").code(), 66);
     let open = run(home.omni().args(["inbox", "open"]), "");
-    assert_eq!(open.code(), 66);
+    assert_eq!(open.code(), 77, "a link is for a person at a terminal");
     assert!(!home.data().join("omni-run").exists());
 }
