@@ -86,14 +86,14 @@ fn the_project_of_the_words_is_the_one_whose_docs_are_meant() {
 fn an_answer_is_one_line_for_each_value_that_fits() {
     let place = at(&["run", "co"]);
     let found = vec![
-        ("codex".to_owned(), "Long\nwords ".repeat(20)),
-        ("claude".to_owned(), String::new()),
+        ("cobalt".to_owned(), "Long\nwords ".repeat(20)),
+        ("clay".to_owned(), String::new()),
         ("co\tx".to_owned(), String::new()),
     ];
     let text = lines(&place, found);
     let all: Vec<&str> = text.lines().collect();
     assert_eq!(all.len(), 2, "{text}");
-    assert!(all[1].starts_with("codex\tLong words Long") && all[1].ends_with('…'), "{text}");
+    assert!(all[1].starts_with("cobalt\tLong words Long") && all[1].ends_with('…'), "{text}");
     assert_eq!(lines(&at(&["run", "--project", "./x"]), Vec::new()), "dirs\n");
     assert_eq!(lines(&at(&["run", "--attach", ""]), Vec::new()), "files\n");
 }
