@@ -151,6 +151,8 @@ impl Start {
                 pause.as_secs()
             ));
             told.again(number, code, pause.as_secs());
+            // What an engine says may quote what it was sent.
+            let why = why.map(|why| self.first.complaint_to_store(&why));
             failed.push(FailedTry { exit_code: code, why });
             if let Some(signal) = engine.pause(pause) {
                 break tried.map(|tried| Tried {

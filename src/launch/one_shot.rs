@@ -77,6 +77,8 @@ pub struct Outcome {
 pub struct OneShot {
     runtime: tokio::runtime::Runtime,
     signals: Signals,
+    /// What left a group in any of the tries.
+    strays: Option<Strays>,
 }
 
 impl OneShot {
@@ -90,7 +92,7 @@ impl OneShot {
             let _inside = runtime.enter();
             Signals::listen()?
         };
-        Ok(OneShot { runtime, signals })
+        Ok(OneShot { runtime, signals, strays: None })
     }
 
     /// Starts the engine and stays with it to its end.
@@ -104,7 +106,11 @@ impl OneShot {
         limits: Limits,
         watcher: Option<&mut Watcher>,
     ) -> io::Result<Outcome> {
-        self.runtime.block_on(drive(&mut self.signals, plan, dialogue, limits, watcher))
+        if limits.timeout.is_some() {
+            self.strays.get_or_insert_with(Strays::watch);
+        }
+        let (signals, strays) = (&mut self.signals, self.strays.as_ref());
+        self.runtime.block_on(drive(signals, strays, plan, dialogue, limits, watcher))
     }
 
     /// Waits between two tries; the number of the signal that ended the wait before its time.
@@ -169,12 +175,12 @@ struct Pipes {
 
 async fn drive(
     signals: &mut Signals,
+    strays: Option<&Strays>,
     plan: &LaunchPlan,
     dialogue: &mut dyn Dialogue,
     limits: Limits,
     watcher: Option<&mut Watcher>,
 ) -> io::Result<Outcome> {
-    let strays = limits.timeout.is_some().then(Strays::watch);
     let mut child: Child =
         tokio::process::Command::from(command(plan, dialogue.wants_stderr())?).spawn()?;
     let group = Pid::from_raw(child.id().map_or(0, u32::cast_signed));
@@ -229,7 +235,7 @@ async fn drive(
             number = signals.next() => match number {
                 Received::Stop => stop_with(group),
                 Received::Child => {
-                    if let Some(strays) = &strays {
+                    if let Some(strays) = strays {
                         strays.reap(group);
                     }
                 }
@@ -293,7 +299,7 @@ async fn drive(
             () = sleep_until(timeout_at), if timeout_at != far => {
                 outcome.timed_out = true;
                 let _ = killpg(group, Signal::SIGTERM);
-                if let Some(strays) = &strays {
+                if let Some(strays) = strays {
                     strays.signal(group, Signal::SIGTERM);
                 }
                 timeout_at = far;

@@ -108,3 +108,25 @@ fn the_python_example_of_the_api_runs_from_the_question_to_the_answer() {
     assert!(said.stdout.contains("your message: What is open?"), "{}", said.stdout);
     assert!(said.stdout.contains("a.md"), "{}", said.stdout);
 }
+
+#[test]
+fn the_recipe_of_the_readme_is_one_and_its_script_gets_what_it_reads() {
+    let home = TestHome::new();
+    let project = home.project("p1");
+    let (_, rest) = README.split_once("```markdown\n").expect("recipe");
+    let (recipe, _) = rest.split_once("```").expect("its end");
+    write(project.join(".claude/recipes/changes.md"), recipe);
+    write(project.join("docs/logo.png"), crate::support::sample_files::png(4, 4, [1, 2, 3]));
+    let args = ["recipe", "run", "changes", "--set", "since=v1.2", "--engine", "echo"];
+    let mut command = home.omni();
+    let sent = run(command.args(args).arg("--show-sent").current_dir(&project), "");
+    let sent = sent.expect_success().stdout;
+    assert!(sent.ends_with("Say in English what changed since v1.2."), "{sent}");
+    let mut command = home.omni();
+    let answer = run(command.args(args).args(["--output", "json"]).current_dir(&project), "");
+    let answer: Value = serde_json::from_str(&answer.expect_success().stdout).expect("JSON");
+    // Each key of the object stands in the README's table.
+    for key in answer.as_object().expect("object").keys() {
+        assert!(README.contains(&format!("`{key}`")), "{key} is not in the README");
+    }
+}

@@ -176,3 +176,34 @@ fn a_number_of_tries_out_of_reason_is_a_usage_error() {
         assert_eq!(finished.code(), 2, "{number}");
     }
 }
+
+#[test]
+fn the_time_out_also_ends_what_an_earlier_try_left_behind() {
+    // The first try leaves a process in a session of its own and fails; the second hangs.
+    let fake = ScriptEngine::new(
+        "cat >/dev/null; echo x >> \"$HOME/starts\"\n\
+         [ $(wc -l < \"$HOME/starts\") = 1 ] || exec sleep 600\n\
+         setsid sleep 600 >/dev/null 2>&1 & echo $! > \"$HOME/stray\"; exit 1",
+    );
+    let finished = run(&mut fake.omni(&["-p", "hi", "--retries", "1", "--timeout", "8s"]), "");
+    assert_eq!((finished.code(), starts(&fake)), (124, 2), "{}", finished.stderr);
+    let stray = std::fs::read_to_string(fake.home.home().join("stray")).expect("pid");
+    let stat = format!("/proc/{}/stat", stray.trim());
+    let alive = std::fs::read_to_string(stat).is_ok_and(|stat| !stat.contains(") Z "));
+    if cfg!(target_os = "linux") {
+        assert!(!alive, "{stray} lives on");
+    }
+}
+
+#[test]
+fn why_a_try_failed_is_kept_without_a_byte_of_the_block() {
+    // An engine whose failure quotes the message that it was sent.
+    let spec = "[fake.one-shot]\nempty-is-failure = true\n";
+    let fake = ScriptEngine::with_spec("cat >&2", spec);
+    assert_eq!(run(&mut fake.omni(&["-p", "hi", "--retries", "1"]), "").code(), 1);
+    let session = only_session(&fake);
+    assert!(
+        session["receipt"]["failed_tries"][0]["why"].as_str().expect("why").contains("nothing")
+    );
+    assert!(!session.to_string().contains("Short words."), "{session}");
+}
