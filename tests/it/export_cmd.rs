@@ -1,7 +1,7 @@
 //! `omni-run export` and `import`: files, filters, formats, and what is refused.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -48,7 +48,7 @@ impl Bed {
     }
 }
 
-fn text(path: &PathBuf) -> &str {
+fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
