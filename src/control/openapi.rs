@@ -198,7 +198,12 @@ mod tests {
         assert_eq!(ids.len(), count);
         // Those that are of no route: there is none to answer so.
         for code in ErrorCode::ALL {
-            let of_none = [ErrorCode::NotFound, ErrorCode::MethodNotAllowed, ErrorCode::Io];
+            let of_none = [
+                ErrorCode::NotFound,
+                ErrorCode::MethodNotAllowed,
+                ErrorCode::Io,
+                ErrorCode::NoPageSession,
+            ];
             assert!(codes.contains(code) || of_none.contains(code), "{}", code.as_str());
         }
     }

@@ -179,10 +179,10 @@ impl KeyGate {
         self.rearm(now);
     }
 
-    /// The same on an empty composer, which stays empty.
+    /// The same on a composer that shows nothing, and stays as it is: a blank line in it is not seen.
     fn pass_on(&mut self, held: &Held, now: Instant) {
         self.send_bytes(&held.submit, now);
-        self.draft.reset();
+        self.draft.enter_on_nothing();
         self.rearm(now);
     }
 

@@ -17,12 +17,20 @@ pub(super) struct Draft {
     /// The last key was a backslash.
     backslash: bool,
     tabs_lost: bool,
+    /// Blank lines may stand in a composer that shows nothing.
+    blank: bool,
 }
 
 impl Draft {
     /// An empty composer.
     pub(super) fn new(tabs_lost: bool) -> Draft {
-        Draft { text: Some(String::new()), paste: Vec::new(), backslash: false, tabs_lost }
+        Draft {
+            text: Some(String::new()),
+            paste: Vec::new(),
+            backslash: false,
+            tabs_lost,
+            blank: false,
+        }
     }
 
     /// The text, if it is known.
@@ -37,14 +45,22 @@ impl Draft {
 
     /// The composer was seen empty.
     pub(super) fn reset(&mut self) {
-        self.text = Some(String::new());
+        self.text = (!self.blank).then(String::new);
         self.backslash = false;
+    }
+
+    /// An Enter went to a composer that shows nothing. Blank lines that were typed before it may still
+    /// be there: until something was sent, looking tells no more.
+    pub(super) fn enter_on_nothing(&mut self) {
+        self.blank |= self.text.as_ref().is_some_and(|text| !text.is_empty());
+        self.reset();
     }
 
     /// Something happened to it that keys do not tell.
     pub(super) fn forget(&mut self) {
         self.text = None;
         self.backslash = false;
+        self.blank = false;
     }
 
     /// Takes what went to the engine. An Enter that gets here has submitted or made a new line.
@@ -97,6 +113,7 @@ impl Draft {
     }
 
     fn push(&mut self, c: char) {
+        self.blank |= c == '\n' && self.text.is_none();
         match &mut self.text {
             Some(text) if text.len() < LIMIT => text.push(c),
             _ => self.text = None,
