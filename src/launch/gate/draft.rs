@@ -66,6 +66,12 @@ impl Draft {
     /// Takes what went to the engine. An Enter that gets here has submitted or made a new line.
     pub(super) fn take(&mut self, event: &InputEvent) {
         let backslash = std::mem::take(&mut self.backslash);
+        let lines = self.text.as_ref().is_some_and(|text| text.contains('\n'));
+        self.take_input(event, backslash);
+        self.blank |= lines && self.text.is_none();
+    }
+
+    fn take_input(&mut self, event: &InputEvent, backslash: bool) {
         match &event.input {
             Input::Key(press) if press.action == KeyAction::Release => self.backslash = backslash,
             Input::Key(press) => self.key(*press, backslash),
