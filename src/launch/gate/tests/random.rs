@@ -110,7 +110,9 @@ proptest! {
 fn a_blank_line_that_enter_leaves_in_the_composer_is_not_forgotten() {
     for (name, spec) in recipes() {
         let mut run = Run::ready(&spec);
-        ["\n", "\r", "more text\r"].map(|text| run.burst(text));
+        for text in ["\n", "\r", "more text\r"] {
+            run.burst(text);
+        }
         run.pass(60_000);
         let sent = run.engine.submitted.iter().filter_map(|text| text.strip_prefix(PREFIX));
         for (text, recorded) in sent.zip(run.recorded.iter().rev()) {
