@@ -117,6 +117,10 @@ fn a14_show_sent_obeys_no_control_character_on_a_terminal() {
     let bed = Bed::new();
     write(bed.project.join(".claude/docs/style.md"), "a\u{1b}]0;forged\u{7}b\u{1b}[2Jc\u{9b}31m\n");
     let mut term = bed.start(&["echo", "--show-sent", "hi\u{1b}[5m"]);
+    // The program can be gone before its last output is here.
+    term.wait_until("the prompt, last", |_, raw| {
+        String::from_utf8_lossy(raw).contains("hi\\u{1b}[5m")
+    });
     assert_eq!(term.wait_for_end().code, Some(0));
     let raw = String::from_utf8_lossy(&term.raw()).into_owned();
     assert!(
