@@ -86,6 +86,7 @@ pub mod error;
 mod failpoint;
 pub mod launch;
 pub mod logging;
+mod own_files;
 pub mod paths;
 pub mod project;
 pub mod recipes;

@@ -212,7 +212,9 @@ impl From<ActionError> for ApiError {
                 DocsError::BadName { .. } => ErrorCode::BadName,
                 DocsError::Io { .. } => ErrorCode::Io,
                 DocsError::Store(_) => ErrorCode::StoreUnavailable,
-                DocsError::SourceChanged { .. } => ErrorCode::BadSource,
+                DocsError::SourceChanged { .. } | DocsError::DocChanged { .. } => {
+                    ErrorCode::BadSource
+                }
                 DocsError::NotInstructable { .. }
                 | DocsError::NotFlagged { .. }
                 | DocsError::Twice { .. } => ErrorCode::InvalidRequest,

@@ -329,6 +329,7 @@ fn try_connect(
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    crate::own_files::register(file);
     let connection = match opening.vfs {
         Some(vfs) => Connection::open_with_flags_and_vfs(file, flags, vfs)?,
         None => Connection::open_with_flags(file, flags)?,

@@ -55,7 +55,9 @@ pub(super) fn add(queue: &Queue, action: &Action, add: &AddDoc, now: UnixMs) -> 
         source: &mut bytes,
         name: OsStr::new(&add.file_name),
         bucket: add.bucket,
-        replace: add.replace,
+        // Where there was no doc to replace, none is replaced that came since.
+        replace: add.replace && add.replaces.is_some(),
+        replaces: add.replaces.as_deref(),
         expected_hash: action.content_hash.as_deref(),
         draft: Some(&draft),
     };
@@ -193,6 +195,7 @@ fn failed(error: DocsError) -> Attempt {
             });
         }
         DocsError::SourceChanged { .. } => OutcomeCode::SourceChanged,
+        DocsError::DocChanged { .. } => OutcomeCode::DocChanged,
         DocsError::NotFound { .. } => OutcomeCode::NotFound,
         DocsError::Exists { .. } => OutcomeCode::Exists,
         DocsError::BadName { .. } | DocsError::Ambiguous { .. } => OutcomeCode::BadName,

@@ -106,6 +106,9 @@ fn add_doc(action: &Action, add: &AddDoc) -> Preview {
         Ok(old) => {
             preview
                 .compare(doc_files::bytes_of(root, name, add.bucket, FILE_LIMIT), &add.file_name);
+            if add.replace && old.hash != add.replaces {
+                preview.object("the doc has changed since this was asked for".to_owned());
+            }
             preview.replaces = Some(Replaced { size: old.size, hash: old.hash });
         }
         Err(DocsError::NotFound { .. }) => {}
