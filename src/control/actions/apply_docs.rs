@@ -139,7 +139,10 @@ pub(super) fn deleted(
 }
 
 /// The project's folder, if its id still means it and no link leads elsewhere from it.
-fn project_folder(queue: &Queue, action: &Action) -> Result<Result<PathBuf, Outcome>, ActionError> {
+pub(super) fn project_folder(
+    queue: &Queue,
+    action: &Action,
+) -> Result<Result<PathBuf, Outcome>, ActionError> {
     let gone = |message: String| Ok(Err(Outcome::new(OutcomeCode::ProjectGone, message)));
     let (Some(id), Some(folder)) = (&action.project, &action.project_folder) else {
         return gone("the action names no project".to_owned());
