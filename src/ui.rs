@@ -21,6 +21,11 @@ impl Ui {
         out.flush()
     }
 
+    /// Whether stdout shows styles: a terminal that has them, and nobody who does not want them.
+    pub fn data_has_styles(&self) -> bool {
+        anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+    }
+
     /// A status line on stderr.
     pub fn status(&self, line: &str) {
         if !self.quiet {
@@ -105,6 +110,16 @@ fn escape(text: &str, keep: &[char]) -> String {
         }
     }
     shown
+}
+
+/// `text` as data that stands out: bold where there are styles, else between « and ».
+pub fn marked(text: &str, styles: bool) -> String {
+    if styles {
+        let style = anstyle::AnsiColor::Yellow.on_default().bold();
+        format!("{style}{text}{style:#}")
+    } else {
+        format!("«{text}»")
+    }
 }
 
 /// Control characters, separators that some programs take for a line break, and bidi overrides.
