@@ -98,9 +98,21 @@ BEGIN
 END;
 
 CREATE TRIGGER messages_stay_as_they_are
-BEFORE UPDATE OF row_id, session_id, role, text, created_at ON messages
+BEFORE UPDATE OF row_id, session_id, role, created_at ON messages
 BEGIN
-    SELECT raise(ABORT, 'a message is not changed, only added and removed');
+    SELECT raise(ABORT, 'of a message only the text is changed');
+END;
+
+CREATE TRIGGER messages_old_text_leaves_index BEFORE UPDATE OF text ON messages
+BEGIN
+    INSERT INTO message_index (message_index, rowid, terms)
+        SELECT 'delete', row_id, terms FROM message_terms WHERE row_id = old.row_id;
+END;
+
+CREATE TRIGGER messages_new_text_enters_index AFTER UPDATE OF text ON messages
+BEGIN
+    INSERT INTO message_index (rowid, terms)
+        SELECT row_id, terms FROM message_terms WHERE row_id = new.row_id;
 END;
 
 -- Lists with filters: each with the columns that other filters look at.

@@ -284,11 +284,14 @@ fn of_very_many_matches_the_newest_are_ranked() {
 }
 
 #[test]
-fn a_message_is_not_changed() {
+fn a_changed_text_is_found_and_the_old_one_is_not() {
     let place = Place::new();
     let store = place.open().unwrap();
-    typed(&store, "x", 1);
-    assert!(store.write(|c| c.execute("UPDATE messages SET text = 'y'", [])).is_err());
+    typed(&store, "lamp", 1);
+    store.write(|c| c.execute("UPDATE messages SET text = 'torch'", [])).unwrap();
+    assert_eq!((search(&store, "lamp").len(), search(&store, "torch").len()), (0, 1));
+    assert_index_sound(&store);
+    assert!(store.write(|c| c.execute("UPDATE messages SET role = 'engine'", [])).is_err());
 }
 
 /// What a query's words are made of, so that they meet the texts'.
