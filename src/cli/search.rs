@@ -17,7 +17,7 @@ between words (Chinese, Japanese, Thai, and Korean too) are found by any part, a
 query that begins with a dash needs `--` before it.
 
 The best match comes first (BM25); of matches that are about as good, the newer. Of more than 1,000 \
-matches the newest 1,000 are ranked. What was found stands bold on a terminal with colours, else \
+matches the newest 1,000 are ranked. On a terminal what was found stands bold, without colours \
 between « and ».
 
 Ends with 0 when something was found, 1 when nothing was, 2 when the query can't be understood.

@@ -30,8 +30,8 @@ pub enum SessionsAction {
 exit_code, signal, started_at, ended_at (Unix milliseconds), first_words
 
 Examples:
-  omni-run sessions ls --project shop
-  omni-run sessions ls --engine codex --limit 5 --json")]
+  omni-run sessions ls --project shop --since 7d
+  omni-run sessions ls --engine codex --failed --limit 5 --json")]
     Ls(SessionsLsArgs),
     /// Show one: what you typed, the answer, the receipt
     #[command(after_help = "\
@@ -51,7 +51,11 @@ Examples:
     /// Remove sessions for good, with all that omni-run keeps of them
     #[command(after_help = "\
 Asks at a terminal; without one it takes --yes. What was typed and answered is overwritten in the \
-database and its log, not only unlinked. A backup keeps what it had, and the engine its own history.")]
+database and its log, not only unlinked. A backup keeps what it had, and the engine its own history.
+
+Examples:
+  omni-run sessions rm 0199a1b2
+  omni-run sessions rm --yes 0199a1b2 0199a1c0")]
     Rm(SessionsRmArgs),
     /// Remove old sessions
     #[command(after_help = "\

@@ -36,7 +36,6 @@ mod serve_backend;
 mod sessions;
 mod sessions_rm;
 mod share;
-mod since;
 mod sink;
 mod start;
 mod store;

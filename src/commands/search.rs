@@ -12,9 +12,10 @@ use crate::cli::SearchArgs;
 use crate::context::figures::counted;
 use crate::error::Failure;
 use crate::launch::terminal;
+use crate::paths::Paths;
 use crate::session::search::{Found, Hit, Part, Query, RANKED, SearchFilter, SearchOrder};
 use crate::session::{Role, Store, StoreError};
-use crate::ui::{Ui, marked, one_line};
+use crate::ui::{Marks, Ui, one_line};
 
 /// As with grep: the search went well and found nothing.
 const NOTHING_FOUND: u8 = 1;
@@ -22,6 +23,8 @@ const NOTHING_FOUND: u8 = 1;
 const SNIPPET: usize = 100;
 /// A snippet on a narrow and on a wide terminal.
 const SNIPPET_WITHIN: (usize, usize) = (40, 160);
+/// So many messages take a second or more.
+const WORTH_A_WORD: i64 = 5000;
 /// About what the other columns take.
 const OTHER_COLUMNS: usize = 66;
 
@@ -48,6 +51,9 @@ pub(super) fn search(args: &SearchArgs, ui: Ui) -> Result<ExitCode, Failure> {
         Err(StoreError::Missing { .. }) => None,
         store => Some(store?),
     };
+    if let Some(store) = &store {
+        complete_index(store, &paths, ui)?;
+    }
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     let found = match &store {
         None => Found::default(),
@@ -68,9 +74,26 @@ pub(super) fn search(args: &SearchArgs, ui: Ui) -> Result<ExitCode, Failure> {
         Some(store) => here::digits(store, found.hits.iter().map(|hit| hit.session.id))?,
         None => 0,
     };
-    print(ui, &lines(&found.hits, digits, ui.data_has_styles()))?;
+    print(ui, &lines(&found.hits, digits, ui.marks()))?;
     say_what_is_left(&found, order, ui);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Messages that an older omni-run stored get their places in the index. Where they can't, on a disk
+/// that is full or read-only, the search reads them one by one, and finds the same.
+fn complete_index(store: &Store, paths: &Paths, ui: Ui) -> Result<(), Failure> {
+    let waiting = store.waiting_for_index()?;
+    if waiting == 0 {
+        return Ok(());
+    }
+    if waiting > WORTH_A_WORD {
+        ui.status("older messages are put into the index; later searches are quick");
+    }
+    match Store::open(paths).and_then(|store| store.fill_index()) {
+        Ok(()) => {}
+        Err(error) => tracing::warn!(%error, "the index was not completed"),
+    }
+    Ok(())
 }
 
 fn width() -> usize {
@@ -82,7 +105,7 @@ fn width() -> usize {
     columns.saturating_sub(OTHER_COLUMNS).clamp(SNIPPET_WITHIN.0, SNIPPET_WITHIN.1)
 }
 
-fn lines(hits: &[Hit], digits: usize, styles: bool) -> String {
+fn lines(hits: &[Hit], digits: usize, marks: Marks) -> String {
     let headings = ["SESSION", "WHEN", "ENGINE", "PROJECT", "ROLE"];
     let mut rows = vec![headings.map(str::to_owned).to_vec()];
     let mut ends = vec!["TEXT".to_owned()];
@@ -97,14 +120,14 @@ fn lines(hits: &[Hit], digits: usize, styles: bool) -> String {
                 Role::Engine => "reply".to_owned(),
             },
         ]);
-        ends.push(hit.snippet.iter().map(|part| shown(part, styles)).collect());
+        ends.push(hit.snippet.iter().map(|part| shown(part, marks)).collect());
     }
     table::table_with(&rows, &[], &ends)
 }
 
-fn shown(part: &Part, styles: bool) -> String {
+fn shown(part: &Part, marks: Marks) -> String {
     let text = one_line(&part.text);
-    if part.hit { marked(&text, styles) } else { text }
+    if part.hit { marks.on(&text) } else { text }
 }
 
 fn as_value(hit: &Hit) -> Value {

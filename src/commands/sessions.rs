@@ -18,6 +18,8 @@ use crate::ui::{Ui, one_line, printable_lines};
 
 /// Columns of the first words in a list.
 const FIRST_WORDS: usize = 60;
+/// Characters of an id.
+const WHOLE_ID: usize = 36;
 /// How many sessions are listed unless told.
 const LISTED: u32 = 20;
 
@@ -88,12 +90,12 @@ pub(super) fn ls_rows(
         });
         return print_json(ui, &values.collect());
     }
-    print(ui, &list(store, sessions)?)
+    let digits = here::digits(store, sessions.iter().map(|row| row.id))?;
+    print(ui, &list(sessions, digits))
 }
 
-/// A list for people.
-pub(super) fn list(store: &Store, sessions: &[SessionRow]) -> Result<String, Failure> {
-    let digits = here::digits(store, sessions.iter().map(|row| row.id))?;
+/// A list for people, with so many characters of the ids.
+pub(super) fn list(sessions: &[SessionRow], digits: usize) -> String {
     let headings = ["ID", "WHEN", "ENGINE", "PROJECT", "OUTCOME", "TYPED"];
     let mut rows = vec![headings.map(str::to_owned).to_vec()];
     rows.extend(sessions.iter().map(|row| {
@@ -106,7 +108,7 @@ pub(super) fn list(store: &Store, sessions: &[SessionRow]) -> Result<String, Fai
             first_words(&row.first_words),
         ]
     }));
-    Ok(table::table(&rows, &[]))
+    table::table(&rows, &[])
 }
 
 fn first_words(text: &str) -> String {
@@ -169,7 +171,7 @@ pub(super) fn by_prefix(store: &Store, prefix: &str) -> Result<SessionRow, Failu
         .iter()
         .map(|id| store.session_by_prefix(&id.to_string()))
         .collect::<Result<_, _>>()?;
-    let list = list(store, &rows)?;
+    let list = list(&rows, WHOLE_ID);
     let mut failure = Failure::from(error);
     failure.hints = vec!["give more of the id:".to_owned()];
     failure.hints.extend(list.lines().skip(1).map(str::to_owned));

@@ -132,7 +132,8 @@ fn ask(rows: &[SessionRow], store: &Store, yes: bool, ui: Ui) -> Result<(), Fail
         return Err(Failure::new(ExitKind::Refused, message).hint("--yes removes without asking"));
     }
     let shown = rows.len().min(SHOWN);
-    let mut text = super::sessions::list(store, &rows[..shown])?;
+    let digits = here::digits(store, rows[..shown].iter().map(|row| row.id))?;
+    let mut text = super::sessions::list(&rows[..shown], digits);
     if rows.len() > shown {
         text.push_str(&format!("… and {} more\n", rows.len() - shown));
     }

@@ -7,6 +7,7 @@ use jiff::{Timestamp, ToSpan};
 use crate::cli::WhichSessions;
 use crate::error::{ExitKind, Failure};
 use crate::session::UnixMs;
+use crate::ui::one_line;
 
 /// A given time: a moment, or a day with its two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,9 +37,14 @@ pub(super) fn parse(
         .or_else(|| day(text, zone))
         .or_else(|| Some(moment(instant(text, zone)?.as_millisecond())));
     found.ok_or_else(|| {
-        Failure::new(ExitKind::Usage, format!("{option}: `{text}` is not a time"))
+        Failure::new(ExitKind::Usage, format!("{option}: `{}` is not a time", one_line(text)))
             .hint("give 30m, 12h, 7d, 2w, 2026-01-31, 2026-01-31T09:00 or 2026-01-31T09:00:00Z")
     })
+}
+
+/// The moment of a `--since`, on this machine's clock.
+pub(super) fn since(text: &str, now: UnixMs) -> Result<UnixMs, Failure> {
+    parse("--since", text, now, &TimeZone::system()).map(|when| when.from)
 }
 
 /// The window of `--since` and `--until`: from the first moment to the one behind the last.
@@ -46,14 +52,11 @@ pub(super) fn window(
     which: &WhichSessions,
     now: UnixMs,
 ) -> Result<(Option<UnixMs>, Option<UnixMs>), Failure> {
-    let zone = TimeZone::system();
-    let read = |option, text: &Option<String>| {
-        text.as_deref().map(|text| parse(option, text, now, &zone)).transpose()
-    };
-    let since = read("--since", &which.since)?.map(|when| when.from);
-    let until = read("--until", &which.until)?.map(|when| when.to);
-    match (since, until) {
-        (Some(since), Some(until)) if since >= until => {
+    let until = |text: &str| parse("--until", text, now, &TimeZone::system());
+    let from = which.since.as_deref().map(|text| since(text, now)).transpose()?;
+    let to = which.until.as_deref().map(until).transpose()?.map(|when| when.to);
+    match (from, to) {
+        (Some(from), Some(to)) if from >= to => {
             Err(Failure::new(ExitKind::Usage, "--since is behind --until")
                 .hint("--since is the older of the two"))
         }

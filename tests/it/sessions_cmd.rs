@@ -83,12 +83,12 @@ fn an_ambiguous_prefix_lists_what_it_stands_for() {
         .iter()
         .map(|row| row["id"].as_str().expect("id").to_owned())
         .collect();
-    for command in ["show", "rm"] {
-        let failed = omni(&home, &["sessions", command, "0"]);
+    for command in [&["sessions", "show"][..], &["sessions", "rm"], &["export"], &["share"]] {
+        let failed = omni(&home, &[command, &["0"]].concat());
         assert_eq!((failed.code(), failed.stdout.as_str()), (66, ""));
         assert!(failed.stderr.starts_with("error: `0` stands for 2 sessions or more\n"));
         for id in &ids {
-            assert!(failed.stderr.contains(&id[..13]), "{}", failed.stderr);
+            assert!(failed.stderr.contains(id.as_str()), "{}", failed.stderr);
         }
         assert!(
             failed.stderr.contains("one") && failed.stderr.contains("two"),

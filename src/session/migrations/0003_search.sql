@@ -11,6 +11,8 @@ CREATE TABLE search_projects (
 
 CREATE INDEX search_projects_by_id ON search_projects (project_id, project_path);
 
+-- Given with the first message that goes into the index, and kept: the entries have it in them. 0: no
+-- project.
 ALTER TABLE sessions ADD COLUMN project_key INTEGER;
 
 -- From when to when 1,024 messages of neighbouring row ids are (or were, before some were removed).
@@ -20,10 +22,22 @@ CREATE TABLE search_spans (
     newest INTEGER NOT NULL
 ) STRICT;
 
+-- Messages up to this row id were written before there was an index and are not in it yet. A search
+-- reads them as they are and puts them into the index, newest first (`search::pending`): the first
+-- launch of a new omni-run does not wait for that.
+CREATE TABLE search_pending (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    upto     INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO search_pending SELECT 1, coalesce(max(row_id), 0) FROM messages;
+
+-- What the index holds, row by row.
 CREATE VIEW message_terms AS
     SELECT m.row_id AS row_id,
-           omni_terms(m.row_id, m.text, m.role, s.engine, s.project_key) AS terms
-    FROM messages m JOIN sessions s ON s.id = m.session_id;
+           omni_terms(m.row_id, m.text, m.role, s.engine, nullif(s.project_key, 0)) AS terms
+    FROM messages m JOIN sessions s ON s.id = m.session_id
+    WHERE m.row_id > (SELECT upto FROM search_pending);
 
 CREATE VIRTUAL TABLE message_index USING fts5 (
     terms,
@@ -37,37 +51,35 @@ CREATE VIRTUAL TABLE message_index USING fts5 (
 -- What is removed leaves the index at once, not with a later merge.
 INSERT INTO message_index (message_index, rank) VALUES ('secure-delete', 1);
 
--- The database as it is now.
-INSERT INTO search_projects (project_id, project_path)
-    SELECT DISTINCT project_id, CASE WHEN project_id IS NULL THEN project_path END
-    FROM sessions WHERE project_id IS NOT NULL OR project_path IS NOT NULL;
-UPDATE sessions SET project_key = (
-    SELECT min(key) FROM search_projects p
-    WHERE p.project_id IS sessions.project_id
-      AND p.project_path IS CASE WHEN sessions.project_id IS NULL THEN sessions.project_path END)
-    WHERE project_id IS NOT NULL OR project_path IS NOT NULL;
-INSERT INTO search_spans SELECT row_id >> 10, min(created_at), max(created_at) FROM messages GROUP BY 1;
-INSERT INTO message_index (message_index, rank) VALUES ('hashsize', 67108864);
-INSERT INTO message_index (rowid, terms) SELECT row_id, terms FROM message_terms ORDER BY row_id;
-INSERT INTO message_index (message_index, rank) VALUES ('hashsize', 1048576);
+-- `INSERT INTO message_enters SELECT row_id …` puts messages into the index that are due in it.
+CREATE VIEW message_enters AS SELECT row_id FROM messages;
 
--- From here on by triggers, whoever writes.
-CREATE TRIGGER sessions_get_project_key AFTER INSERT ON sessions
-WHEN new.project_id IS NOT NULL OR new.project_path IS NOT NULL
+CREATE TRIGGER message_enters_index INSTEAD OF INSERT ON message_enters
 BEGIN
     INSERT INTO search_projects (project_id, project_path)
-        SELECT new.project_id, CASE WHEN new.project_id IS NULL THEN new.project_path END
-        WHERE NOT EXISTS (
-            SELECT 1 FROM search_projects
-            WHERE project_id IS new.project_id
-              AND project_path IS CASE WHEN new.project_id IS NULL THEN new.project_path END);
-    UPDATE sessions SET project_key = (
-        SELECT min(key) FROM search_projects
-        WHERE project_id IS new.project_id
-          AND project_path IS CASE WHEN new.project_id IS NULL THEN new.project_path END)
-    WHERE id = new.id;
+        SELECT s.project_id, CASE WHEN s.project_id IS NULL THEN s.project_path END
+        FROM messages m JOIN sessions s ON s.id = m.session_id
+        WHERE m.row_id = new.row_id AND s.project_key IS NULL
+          AND (s.project_id IS NOT NULL OR s.project_path IS NOT NULL)
+          AND NOT EXISTS (
+            SELECT 1 FROM search_projects p
+            WHERE p.project_id IS s.project_id
+              AND p.project_path IS CASE WHEN s.project_id IS NULL THEN s.project_path END);
+    UPDATE sessions SET project_key = coalesce((
+        SELECT min(key) FROM search_projects p
+        WHERE p.project_id IS sessions.project_id
+          AND p.project_path IS CASE WHEN sessions.project_id IS NULL THEN sessions.project_path END), 0)
+    WHERE id = (SELECT session_id FROM messages WHERE row_id = new.row_id) AND project_key IS NULL;
+    INSERT INTO message_index (rowid, terms)
+        SELECT row_id, terms FROM message_terms WHERE row_id = new.row_id;
+    INSERT INTO search_spans
+        SELECT row_id >> 10, created_at, created_at FROM messages WHERE row_id = new.row_id
+        ON CONFLICT DO UPDATE SET oldest = min(oldest, excluded.oldest),
+                                  newest = max(newest, excluded.newest);
 END;
 
+-- From here on by triggers, whoever writes. For a message that is not in the index yet `message_terms`
+-- has no row, and they do nothing to the index.
 -- A project is renamed as a whole: with its first session all have the new name.
 CREATE TRIGGER sessions_follow_project AFTER UPDATE OF project_id ON sessions
 WHEN new.project_id IS NOT old.project_id AND new.project_id IS NOT NULL
@@ -84,11 +96,7 @@ END;
 
 CREATE TRIGGER messages_enter_index AFTER INSERT ON messages
 BEGIN
-    INSERT INTO message_index (rowid, terms)
-        SELECT row_id, terms FROM message_terms WHERE row_id = new.row_id;
-    INSERT INTO search_spans VALUES (new.row_id >> 10, new.created_at, new.created_at)
-        ON CONFLICT DO UPDATE SET oldest = min(oldest, excluded.oldest),
-                                  newest = max(newest, excluded.newest);
+    INSERT INTO message_enters VALUES (new.row_id);
 END;
 
 CREATE TRIGGER messages_leave_index BEFORE DELETE ON messages
@@ -97,12 +105,7 @@ BEGIN
         SELECT 'delete', row_id, terms FROM message_terms WHERE row_id = old.row_id;
 END;
 
-CREATE TRIGGER messages_stay_as_they_are
-BEFORE UPDATE OF row_id, session_id, role, created_at ON messages
-BEGIN
-    SELECT raise(ABORT, 'of a message only the text is changed');
-END;
-
+-- A first message may change until it is sent.
 CREATE TRIGGER messages_old_text_leaves_index BEFORE UPDATE OF text ON messages
 BEGIN
     INSERT INTO message_index (message_index, rowid, terms)
@@ -113,6 +116,12 @@ CREATE TRIGGER messages_new_text_enters_index AFTER UPDATE OF text ON messages
 BEGIN
     INSERT INTO message_index (rowid, terms)
         SELECT row_id, terms FROM message_terms WHERE row_id = new.row_id;
+END;
+
+CREATE TRIGGER messages_stay_as_they_are
+BEFORE UPDATE OF row_id, session_id, role, created_at ON messages
+BEGIN
+    SELECT raise(ABORT, 'of a message only the text is changed');
 END;
 
 -- Lists with filters: each with the columns that other filters look at.

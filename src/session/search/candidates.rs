@@ -1,12 +1,13 @@
 //! Asks the index: the messages that may match, newest first, with their text; and how common the
-//! phrases of a query are. Reads only.
+//! phrases of a query are. Messages that are not in the index yet are read as they are. Reads only.
 
 use std::ops::ControlFlow;
 
+use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use crate::session::path_text::path_to_sql;
-use crate::session::record::UnixMs;
+use crate::session::record::{Role, UnixMs};
 use crate::session::search::SearchFilter;
 use crate::session::search::index::{Expression, SLICE_BITS, SPAN_BITS};
 use crate::session::search::query::Query;
@@ -24,43 +25,56 @@ pub(super) struct Candidate {
     pub(super) created_at: UnixMs,
 }
 
-/// A query with its filter, as the index is asked.
+/// A query with its filter, as the store is asked.
 #[derive(Debug)]
 pub(super) struct Ask {
     expression: Expression,
-    /// Row ids, both ends included.
-    first: i64,
-    last: i64,
+    /// Row ids in the index, both ends included; `None`: none can match.
+    range: Option<(i64, i64)>,
+    /// The newest row id that is not in the index.
+    pending: i64,
+    engine: Option<String>,
+    role: Option<Role>,
+    project: Option<String>,
+    folder: Option<Value>,
     since: UnixMs,
     before: UnixMs,
 }
 
 impl Ask {
-    /// `None`: the filter leaves nothing.
-    pub(super) fn of(c: &Connection, query: &Query, filter: &SearchFilter) -> Result<Option<Ask>> {
+    pub(super) fn of(c: &Connection, query: &Query, filter: &SearchFilter) -> Result<Ask> {
         let keys = project_keys(c, filter)?;
-        if keys.as_ref().is_some_and(Vec::is_empty) {
-            return Ok(None);
-        }
-        let expression =
-            Expression::of(query, filter.role, filter.engine.as_deref(), keys.as_deref());
+        let pending = pending(c)?;
+        let mut range = ends(c)?.map(|(first, last)| (first.max(pending + 1), last));
         let since = filter.since.unwrap_or(UnixMs::MIN);
         let before = filter.before.unwrap_or(UnixMs::MAX);
-        let (mut first, mut last) = match ends(c)? {
-            Some(ends) => ends,
-            None => return Ok(None),
-        };
         if filter.since.is_some() || filter.before.is_some() {
             let sql = "SELECT min(span), max(span) FROM search_spans
                        WHERE newest >= ?1 AND oldest < ?2";
-            let spans = c.query_row(sql, [since, before], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let (Some(from), Some(to)): (Option<i64>, Option<i64>) = spans else {
-                return Ok(None);
-            };
-            first = first.max(from << SPAN_BITS);
-            last = last.min(((to + 1) << SPAN_BITS) - 1);
+            let spans = c.query_row(sql, [since, before], |row| {
+                Ok(row.get::<_, Option<i64>>(0)?.zip(row.get::<_, Option<i64>>(1)?))
+            })?;
+            range = range.zip(spans).map(|((first, last), (from, to))| {
+                (first.max(from << SPAN_BITS), last.min(((to + 1) << SPAN_BITS) - 1))
+            });
         }
-        Ok(Some(Ask { expression, first, last, since, before }))
+        let no_project = keys.as_ref().is_some_and(Vec::is_empty);
+        Ok(Ask {
+            expression: Expression::of(
+                query,
+                filter.role,
+                filter.engine.as_deref(),
+                keys.as_deref(),
+            ),
+            range: range.filter(|(first, last)| first <= last && !no_project),
+            pending,
+            engine: filter.engine.clone(),
+            role: filter.role,
+            project: filter.project.clone(),
+            folder: filter.folder.as_deref().map(path_to_sql),
+            since,
+            before,
+        })
     }
 
     /// Calls `visit` with each candidate and its text until it breaks.
@@ -69,14 +83,25 @@ impl Ask {
         c: &Connection,
         mut visit: impl FnMut(Candidate, &str) -> ControlFlow<()>,
     ) -> Result<()> {
+        if self.indexed(c, &mut visit)?.is_continue() && self.pending > 0 {
+            self.not_indexed(c, &mut visit)?;
+        }
+        Ok(())
+    }
+
+    fn indexed(
+        &self,
+        c: &Connection,
+        visit: &mut impl FnMut(Candidate, &str) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        let Some((first, last)) = self.range else { return Ok(ControlFlow::Continue(())) };
         let mut ask = c.prepare(
             "SELECT rowid FROM message_index
              WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC",
         )?;
         let mut read = c.prepare("SELECT text, created_at FROM messages WHERE row_id = ?1")?;
-        for slice in slices(self.first, self.last) {
-            let mut found =
-                ask.query(params![self.expression.in_slice(slice), self.first, self.last])?;
+        for slice in slices(first, last) {
+            let mut found = ask.query(params![self.expression.in_slice(slice), first, last])?;
             while let Some(row) = found.next()? {
                 let row_id = row.get(0)?;
                 let mut message = read.query([row_id])?;
@@ -87,8 +112,40 @@ impl Ask {
                 }
                 let text = String::from_utf8_lossy(message.get_ref(0)?.as_bytes()?);
                 if visit(Candidate { row_id, created_at }, &text).is_break() {
-                    return Ok(());
+                    return Ok(ControlFlow::Break(()));
                 }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn not_indexed(
+        &self,
+        c: &Connection,
+        visit: &mut impl FnMut(Candidate, &str) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut read = c.prepare(
+            "SELECT m.row_id, m.created_at, m.text FROM messages m JOIN sessions s ON s.id = m.session_id
+             WHERE m.row_id <= ?1 AND m.created_at >= ?2 AND m.created_at < ?3
+               AND (?4 IS NULL OR m.role = ?4) AND (?5 IS NULL OR s.engine = ?5)
+               AND ((?6 IS NULL AND ?7 IS NULL) OR s.project_id = ?6
+                    OR (s.project_id IS NULL AND s.project_path = ?7))
+             ORDER BY m.row_id DESC",
+        )?;
+        let mut messages = read.query(params![
+            self.pending,
+            self.since,
+            self.before,
+            self.role.map(Role::as_str),
+            self.engine,
+            self.project,
+            self.folder,
+        ])?;
+        while let Some(row) = messages.next()? {
+            let candidate = Candidate { row_id: row.get(0)?, created_at: row.get(1)? };
+            let text = String::from_utf8_lossy(row.get_ref(2)?.as_bytes()?);
+            if visit(candidate, &text).is_break() {
+                break;
             }
         }
         Ok(())
@@ -98,28 +155,27 @@ impl Ask {
     /// makes no difference.
     pub(super) fn shares(&self, c: &Connection, query: &Query) -> Result<Vec<Share>> {
         let phrases: Vec<_> = query.wanted().collect();
-        let of = SAMPLE.min(self.last - self.first + 1);
-        if phrases.len() == 1 {
-            return Ok(vec![Share { having: 0.0, of: of as f64 }]);
-        }
+        let Some((first, last)) = self.range.filter(|_| phrases.len() > 1) else {
+            return Ok(vec![Share { having: 0.0, of: 1.0 }; phrases.len()]);
+        };
+        let of = SAMPLE.min(last - first + 1);
         let mut count = c.prepare(
             "SELECT count(*), coalesce(min(rowid), 0) FROM (
                  SELECT rowid FROM message_index
                  WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3
                  ORDER BY rowid DESC LIMIT ?4)",
         )?;
-        let from = self.last - of + 1;
+        let from = last - of + 1;
         let mut share = |phrase| -> Result<Share> {
             let expression = Expression::of_phrase(phrase);
             let (mut having, mut seen) = (0, 0);
-            for slice in slices(from, self.last) {
-                let values =
-                    params![expression.in_slice(slice), from, self.last, SAMPLE_HITS - having];
+            for slice in slices(from, last) {
+                let values = params![expression.in_slice(slice), from, last, SAMPLE_HITS - having];
                 let (found, oldest): (i64, i64) =
                     count.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
                 having += found;
                 if having >= SAMPLE_HITS {
-                    seen = self.last - oldest + 1;
+                    seen = last - oldest + 1;
                     break;
                 }
                 seen = of;
@@ -128,6 +184,11 @@ impl Ask {
         };
         phrases.into_iter().map(&mut share).collect()
     }
+}
+
+/// The newest row id that is not in the index; 0: all are.
+pub(super) fn pending(c: &Connection) -> Result<i64> {
+    c.query_row("SELECT upto FROM search_pending", [], |row| row.get(0))
 }
 
 /// The slices of a range of row ids, newest first.

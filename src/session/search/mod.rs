@@ -1,6 +1,7 @@
 //! Finding messages by their words (S61). The query is read by `query`; the index gives candidates,
 //! newest first (`candidates`, what it holds says `index`); their text decides (`matching`); the hits
-//! are ordered (`rank`) and shown by a `snippet`.
+//! are ordered (`rank`) and shown by a `snippet`. What an older omni-run stored goes into the index
+//! with the first search (`pending`).
 //!
 //! How far a search looks: all that match, where they are at most [`RANKED`]; else the newest
 //! [`RANKED`]. So the answer to the most frequent word takes no longer than to any other.
@@ -8,6 +9,7 @@
 mod candidates;
 mod index;
 mod matching;
+mod pending;
 mod query;
 mod rank;
 mod snippet;
@@ -111,7 +113,7 @@ fn search(
     limit: usize,
     width: usize,
 ) -> rusqlite::Result<Found> {
-    let Some(ask) = Ask::of(c, query, filter)? else { return Ok(Found::default()) };
+    let ask = Ask::of(c, query, filter)?;
     let enough = match order {
         SearchOrder::Relevance => RANKED,
         SearchOrder::Newest => limit,

@@ -188,6 +188,7 @@ fn old_database(place: &Place, texts: &[&str]) {
     std::fs::create_dir_all(place.paths().data).unwrap();
     let raw = place.raw();
     raw.execute_batch(include_str!("../migrations/0001_first_tables.sql")).unwrap();
+    raw.execute_batch("BEGIN").unwrap();
     for (n, text) in texts.iter().enumerate() {
         let id = SessionId::generate().to_string();
         raw.execute(
@@ -203,28 +204,69 @@ fn old_database(place: &Place, texts: &[&str]) {
         )
         .unwrap();
     }
+    raw.execute_batch("COMMIT").unwrap();
     raw.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
     raw.pragma_update(None, "user_version", 1).unwrap();
 }
 
 #[test]
-fn an_older_database_gets_its_index() {
+fn what_an_older_omni_run_stored_is_found_before_it_is_in_the_index_and_after() {
     let place = Place::new();
-    old_database(&place, &["old lamp", "搜索", "third lamp"]);
-    // A look is enough: it is made ready first.
+    old_database(&place, &["old lamp", "搜索", "third lamp", "gone lamp", "lost"]);
+    // A look is enough: it is made ready first, but nobody waits for the index.
     let store = Store::open_reading(&place.paths()).unwrap();
-    assert_eq!(search(&store, "lamp"), ["third lamp", "old lamp"]);
-    assert_eq!(search(&store, "索"), ["搜索"]);
-    let p1 = SearchFilter { project: Some("p1".into()), ..Default::default() };
-    assert_eq!(texts(&search_with(&store, "lamp", &p1)), ["third lamp", "old lamp"]);
-    let free = SearchFilter { folder: Some("/w".into()), ..Default::default() };
-    assert_eq!(texts(&search_with(&store, "索", &free)), ["搜索"]);
-    let late = SearchFilter { since: Some(2), ..Default::default() };
-    assert_eq!(texts(&search_with(&store, "lamp", &late)), ["third lamp"]);
+    assert_eq!(store.waiting_for_index().unwrap(), 5);
     drop(store);
     let store = place.open().unwrap();
     typed(&store, "new lamp", 9);
-    assert_eq!(search(&store, "lamp"), ["new lamp", "third lamp", "old lamp"]);
+    store
+        .write(|c| {
+            c.execute("DELETE FROM sessions WHERE started_at = 3", [])?;
+            c.execute("UPDATE messages SET text = 'found lamp' WHERE text = 'lost'", [])
+        })
+        .unwrap();
+    assert_index_sound(&store);
+    for waiting in [5, 0] {
+        assert_eq!(store.waiting_for_index().unwrap(), waiting);
+        assert_eq!(search(&store, "lamp"), ["new lamp", "found lamp", "third lamp", "old lamp"]);
+        assert_eq!(search(&store, "lamp third OR nowhere"), ["third lamp"]);
+        assert_eq!(search(&store, "索"), ["搜索"]);
+        let found = |query, filter| texts(&search_with(&store, query, &filter));
+        let p1 = SearchFilter { project: Some("p1".into()), ..Default::default() };
+        assert_eq!(found("lamp", p1), ["new lamp", "found lamp", "third lamp", "old lamp"]);
+        let none = SearchFilter { project: Some("p2".into()), ..Default::default() };
+        assert_eq!(found("lamp", none), Vec::<String>::new());
+        let free = SearchFilter { folder: Some("/w".into()), ..Default::default() };
+        assert_eq!(found("索", free), ["搜索"]);
+        let late = SearchFilter { since: Some(2), before: Some(9), ..Default::default() };
+        assert_eq!(found("lamp", late), ["found lamp", "third lamp"]);
+        let replies = SearchFilter { role: Some(Role::Engine), ..Default::default() };
+        assert_eq!(found("lamp", replies), Vec::<String>::new());
+        let other = SearchFilter { engine: Some("other".into()), ..Default::default() };
+        assert_eq!(found("lamp", other), Vec::<String>::new());
+        store.fill_index().unwrap();
+        assert_index_sound(&store);
+    }
+    store.write(|c| c.execute("DELETE FROM sessions", [])).unwrap();
+    assert_index_sound(&store);
+    assert_eq!(search(&store, "lamp"), Vec::<String>::new());
+}
+
+#[test]
+fn an_index_that_is_half_full_answers_as_a_full_one() {
+    let place = Place::new();
+    let numbers: Vec<String> = (0..700).map(|n| format!("lamp number {n}")).collect();
+    old_database(&place, &numbers.iter().map(String::as_str).collect::<Vec<_>>());
+    let store = place.open().unwrap();
+    let mut waiting = vec![store.waiting_for_index().unwrap()];
+    while waiting.last().is_some_and(|left| *left > 0) {
+        assert_eq!(search(&store, "lamp").len(), 700);
+        assert_eq!(search(&store, "6"), ["lamp number 6"]);
+        assert_eq!(search(&store, "699"), ["lamp number 699"]);
+        waiting.push(store.fill_index_by(300).unwrap());
+    }
+    assert_eq!(waiting, [700, 400, 100, 0]);
+    assert_eq!(search(&store, "lamp").len(), 700);
     assert_index_sound(&store);
 }
 
