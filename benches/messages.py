@@ -3,8 +3,8 @@
 
     benches/messages.py FOLDER [COUNT]     COUNT messages (default 1,000,000), half typed, half replies
 
-Writes FOLDER/omni-run.db with the first schema (migrations/0001), so that the first omni-run that
-opens it builds the index: that is measured too. The text is made up, but shaped like the real thing:
+Writes FOLDER/omni-run.db with the first schema (migrations/0001), so that the first search
+fills the index: that is measured too. The text is made up, but shaped like the real thing:
 words by Zipf's law in English with code, paths and hashes, German, Russian, Chinese and Japanese;
 lengths by a log-normal law (typed: median 25 words, replies: median 90, some with thousands). Two
 years of sessions, six engines, 40 projects of very different size. A few words are planted, for
