@@ -2,7 +2,7 @@
 //! stderr. Foreign text (file names, headings, engine output that we quote) is made harmless first.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use crate::error::Failure;
 
@@ -19,6 +19,16 @@ impl Ui {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
         out.flush()
+    }
+
+    /// How words stand out in what goes to stdout.
+    pub fn marks(&self) -> Marks {
+        let stdout = io::stdout();
+        match anstream::AutoStream::choice(&stdout) {
+            anstream::ColorChoice::Never if stdout.is_terminal() => Marks::Signs,
+            anstream::ColorChoice::Never => Marks::None,
+            _ => Marks::Styles,
+        }
     }
 
     /// A status line on stderr.
@@ -119,6 +129,31 @@ fn escape(text: &str, keep: &[char]) -> String {
         }
     }
     shown
+}
+
+/// How words stand out in a line of data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marks {
+    /// Bold and coloured: a terminal that has styles, and a person who wants them.
+    Styles,
+    /// Between « and »: a terminal without colours.
+    Signs,
+    /// Not at all: data for a program.
+    None,
+}
+
+impl Marks {
+    /// `text` as it stands out.
+    pub fn on(self, text: &str) -> String {
+        match self {
+            Marks::Styles => {
+                let style = anstyle::AnsiColor::Yellow.on_default().bold();
+                format!("{style}{text}{style:#}")
+            }
+            Marks::Signs => format!("«{text}»"),
+            Marks::None => text.to_owned(),
+        }
+    }
 }
 
 /// Control characters, separators that some programs take for a line break, and bidi overrides.
