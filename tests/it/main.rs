@@ -21,7 +21,6 @@ mod control_launch;
 mod control_openapi;
 mod control_queue;
 mod control_quota;
-mod control_readme;
 mod control_serve;
 mod docs_cmd;
 mod docs_names;

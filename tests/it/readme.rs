@@ -103,7 +103,7 @@ fn the_curl_examples_of_the_api_run() {
     let home = home_with(&[("old.md", b"old")]);
     write(home.home().join("notes.md"), "notes");
     let serve = Serve::start(&home);
-    let script = example("## CLI Control (HTTP)", "sh").replace("/project/shop/", "/project/p1/");
+    let script = example("omni-run serve &\n", "sh").replace("/project/shop/", "/project/p1/");
     let ran = run(home.command("/bin/sh").arg("-eu"), script).expect_success();
     assert_eq!(ran.stderr, "");
     assert!(ran.stdout.contains("\"name\":\"old.md\""), "{}", ran.stdout);
