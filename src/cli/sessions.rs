@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use crate::cli::resume::{RecoverArgs, ResumeArgs};
+
 /// `omni-run sessions …`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -40,10 +42,14 @@ Examples:
         #[arg(long)]
         json: bool,
     },
+    /// Go on with one (`omni-run resume` is short for it)
+    Resume(Box<ResumeArgs>),
+    /// Send the message of one again whose engine died before it had taken it
+    Recover(RecoverArgs),
     /// Show one: what you typed, the answer, the receipt
     #[command(after_help = "\
---json prints the object of `ls --json` without first_words, and: engine_session, argv, messages \
-(list of role, text, created_at), receipt
+--json prints the object of `ls --json` without first_words, and: engine_session, argv, resumes, \
+attempts, messages (list of role, text, created_at), receipt
 
 Examples:
   omni-run sessions show 0199a1b2

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
-use super::{here, ids, own_paths, print, print_json, table};
+use super::{here, ids, own_paths, print, print_json, recover, resume, table};
 use crate::cli::{SessionsAction, SessionsArgs};
 use crate::context::figures;
 use crate::error::Failure;
 use crate::paths::Paths;
 use crate::session::{
-    Message, Role, SessionFilter, SessionId, SessionRow, Store, StoreError, UnixMs,
+    Look, Message, Role, SessionFilter, SessionId, SessionRow, Store, StoreError, UnixMs, settle,
 };
 use crate::ui::{Ui, one_line, printable_lines};
 
@@ -23,6 +23,10 @@ const LISTED: usize = 20;
 /// Carries the command out.
 pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> {
     let paths = own_paths();
+    // What can't be written now is found again the next time.
+    if let Err(error) = settle(&paths, Look::Everything) {
+        tracing::info!(%error, "dead sessions are not marked");
+    }
     let ls = SessionsAction::Ls { project: None, engine: None, limit: LISTED, json: false };
     match args.action.unwrap_or(ls) {
         SessionsAction::Ls { project, engine, limit, json } => {
@@ -40,6 +44,8 @@ pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> 
                 _ => ls_rows(&rows, json, ui),
             }
         }
+        SessionsAction::Resume(args) => resume::resume(*args, ui),
+        SessionsAction::Recover(args) => recover::recover(args, ui),
         SessionsAction::Show { session, json } => {
             let store = match Store::open_reading(&paths) {
                 Err(StoreError::Missing { .. }) => {
@@ -91,7 +97,7 @@ fn ls_rows(sessions: &[SessionRow], as_json: bool, ui: Ui) -> Result<ExitCode, F
     print(ui, &table::table(&rows, &[]))
 }
 
-fn first_words(text: &str) -> String {
+pub(super) fn first_words(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = one_line(&words.join(" "));
     if line.chars().count() <= FIRST_WORDS {
@@ -100,7 +106,7 @@ fn first_words(text: &str) -> String {
     line.chars().take(FIRST_WORDS - 1).chain(['…']).collect()
 }
 
-fn outcome(row: &SessionRow) -> String {
+pub(super) fn outcome(row: &SessionRow) -> String {
     match (row.signal, row.exit_code) {
         (Some(signal), _) => format!("{}, signal {signal}", row.outcome.as_str()),
         (None, Some(code)) if code != 0 => format!("{}, code {code}", row.outcome.as_str()),
@@ -148,6 +154,8 @@ fn show(store: &Store, prefix: &str, as_json: bool, ui: Ui) -> Result<ExitCode, 
         let mut value = row_value(&row);
         value.insert("engine_session".into(), json!(row.engine_session_id));
         value.insert("argv".into(), json!(row.argv));
+        value.insert("resumes".into(), json!(row.resumes));
+        value.insert("attempts".into(), json!(row.attempts));
         let messages = messages.iter().map(|message| {
             json!({
                 "role": message.role.as_str(),
@@ -181,6 +189,7 @@ fn head(row: &SessionRow, id: SessionId) -> String {
         ("started", local_time(row.started_at)),
         ("ended", row.ended_at.map_or_else(none, local_time)),
         ("outcome", outcome(row)),
+        ("goes on with", row.resumes.map_or_else(none, |id| id.to_string())),
         ("engine's id", row.engine_session_id.clone().unwrap_or_else(none)),
         ("command", row.argv.join(" ")),
     ];

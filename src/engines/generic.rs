@@ -55,10 +55,15 @@ pub(super) fn base(
     let mut plan = LaunchPlan::bare(&request.program, &request.cwd, channels);
     plan.env.extend(spec.env.iter().map(|(k, v)| (k.clone(), v.into())));
     let session = &request.session;
+    let chosen = match spec.one_shot.session_id.as_str() {
+        "" => session.clone(),
+        pattern => pattern.replace("{session_id}", session),
+    };
+    let engines = request.resume.as_ref().unwrap_or(&chosen);
     let fill = |text: &String| {
         text.replace("{model}", request.model.as_deref().unwrap_or_default())
             .replace("{session_id}", session)
-            .replace("{engine_session_id}", request.resume.as_deref().unwrap_or_default())
+            .replace("{engine_session_id}", engines)
             .replace("{cwd}", &request.cwd.to_string_lossy())
     };
     plan.args.extend(spec.one_shot.args.iter().map(fill).map(Into::into));
@@ -68,14 +73,17 @@ pub(super) fn base(
     match &request.resume {
         Some(id) => {
             if spec.one_shot.resume_args.is_empty() {
-                return Err(PlanError::NoResume(spec.name.clone()));
+                return Err(PlanError::NoResume {
+                    engine: spec.name.clone(),
+                    id: request.engine.to_string(),
+                });
             }
             plan.args.extend(spec.one_shot.resume_args.iter().map(fill).map(Into::into));
             plan.engine_session = Some(id.clone());
         }
         None if !spec.one_shot.session_args.is_empty() => {
             plan.args.extend(spec.one_shot.session_args.iter().map(fill).map(Into::into));
-            plan.engine_session = Some(session.clone());
+            plan.engine_session = Some(chosen.clone());
         }
         None => {}
     }

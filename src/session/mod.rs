@@ -5,28 +5,35 @@
 //! and what the engine answered. The block can't: no type that holds it is named in this folder.
 //! A failed record never costs the run: [`Recorder`] turns every error into one warning.
 
+mod again;
 pub mod backup;
 mod error;
 pub mod export;
+pub mod live;
 pub mod lock;
+mod options;
 mod path_text;
 mod patience;
 mod record;
 mod recorder;
 mod rows;
 mod schema;
+mod settle;
 mod signal;
 mod spool;
 mod store;
 
 pub use error::StoreError;
+pub use live::LiveNote;
 pub use lock::{LockError, RunLock};
+pub use options::{LaunchOptions, StoredPath};
 pub use record::{
     Message, NewSession, Outcome, Role, SessionEnd, SessionFilter, SessionId, SessionMode,
     SessionRow, UnixMs,
 };
 pub use recorder::Recorder;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use settle::{Look, settle};
 pub use signal::ignore_file_size_signal;
 pub use store::Store;
 
