@@ -43,8 +43,20 @@ Examples:
         json: bool,
     },
     /// Go on with one (`omni-run resume` is short for it)
+    #[command(after_help = "\
+`omni-run resume --help` tells more.
+
+Examples:
+  omni-run sessions resume 01a22c0f
+  omni-run sessions resume 01a22c0f \"And the second question?\"")]
     Resume(Box<ResumeArgs>),
     /// Send the message of one again whose engine died before it had taken it
+    #[command(after_help = "\
+`omni-run recover --help` tells more.
+
+Examples:
+  omni-run sessions recover
+  omni-run sessions recover 01a22c0f")]
     Recover(RecoverArgs),
     /// Show one: what you typed, the answer, the receipt
     #[command(after_help = "\

@@ -6,11 +6,13 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::control_api::Events;
 use crate::dying::{
     Dying, WITH_RECORD, WITHOUT_RECORD, id, json, kill_and_reap, spawn, wait_until,
 };
 use crate::support::home::write;
 use crate::support::run;
+use crate::support::serve::Serve;
 
 const BLOCK: &str = "## Injected Project Docs\n\n### style.md\n```\nShort words.\n```";
 
@@ -224,4 +226,23 @@ fn a_dead_session_is_marked_and_a_living_one_never() {
     assert_eq!((count(&rows, "crashed"), count(&rows, "failed")), (5, 5), "{rows}");
     let left = std::fs::read_dir(bed.fake.home.data().join("omni-run/live")).expect("folder");
     assert_eq!(left.count(), 0, "every mark is gone");
+}
+
+#[test]
+fn the_api_shows_a_dead_session_as_dead_and_tells_who_listens() {
+    let bed = Dying::new(WITHOUT_RECORD, "cat >/dev/null; hold");
+    let serve = Serve::start(&bed.fake.home);
+    let mut events = Events::open(&serve);
+    assert_eq!(events.next().0, "ready");
+    let mut child = spawn(&mut bed.fake.omni(&["-p", "q"]));
+    bed.wait_for("held");
+    let session = serve.get("/sessions").json()["sessions"][0].clone();
+    assert_eq!(session["status"], "running");
+    kill_and_reap(&mut child);
+    // Nobody but the server looks.
+    while events.next().1["status"] != "crashed" {}
+    let path = format!("/sessions/{}", id(&session));
+    for shown in [serve.get("/sessions").json()["sessions"][0].clone(), serve.get(&path).json()] {
+        assert_eq!((&shown["status"], &shown["endedAt"]), (&"crashed".into(), &Value::Null));
+    }
 }

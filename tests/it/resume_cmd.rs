@@ -109,6 +109,31 @@ fn what_cannot_be_gone_on_with_says_why() {
 }
 
 #[test]
+fn a_start_of_several_ids_lists_them_and_changes_nothing() {
+    let bed = Dying::new(WITH_RECORD, ANSWERS);
+    for prompt in ["one", "two"] {
+        run(&mut bed.fake.omni(&["-p", prompt]), "").expect_success();
+    }
+    let before = bed.sessions();
+    // Their first digits are the hour.
+    let (start, all) = (&id(&before[0])[..6], before.as_array().expect("rows"));
+    for args in
+        [&["resume", start, "x"][..], &["recover", start], &["sessions", "resume", start, "x"]]
+    {
+        let refused = bed.command(args);
+        assert_eq!((refused.code(), refused.stdout.as_str()), (66, ""), "{refused:?}");
+        for row in all {
+            assert!(refused.stderr.contains(id(row)), "{}", refused.stderr);
+        }
+    }
+    for args in [&["resume", "ffffffff", "x"][..], &["recover", "ffffffff"]] {
+        let refused = bed.command(args);
+        assert!(refused.code() == 66 && refused.stderr.contains("ffffffff"), "{refused:?}");
+    }
+    assert_eq!((bed.sessions(), bed.starts()), (before, 2));
+}
+
+#[test]
 fn a_conversation_that_the_engine_has_not_is_explained() {
     let body = "case \"$*\" in *--resume*) echo 'No conversation found with session ID: x' >&2; exit 1;; esac\nrecord \"$(cat)\"; echo ok";
     let bed = Dying::new(WITH_RECORD, body);

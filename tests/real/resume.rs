@@ -12,7 +12,7 @@ use crate::pty_driver::PtyDriver;
 use crate::support::fake_model::{REPLY, Wire};
 use crate::support::home::write;
 use crate::support::{Finished, run};
-use crate::tui_bed::{Bed, end};
+use crate::tui_bed::{Bed, end, wait_until};
 
 const RULE: &str = "RULE-7: answer with the word \"heron\", 世界.";
 const DOC: &str = "Short words.\n";
@@ -140,11 +140,7 @@ fn killed_while_the_model_works(id: &str) {
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL).expect("kill");
     child.wait().expect("wait");
     bed.model.release();
-    let until = std::time::Instant::now() + crate::support::process::LIMIT;
-    while bed.rows()[0]["outcome"] == "running" {
-        assert!(std::time::Instant::now() < until, "the engine does not end");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until("the engine's end", || bed.rows()[0]["outcome"] != "running");
     let row = bed.rows()[0].clone();
     assert_eq!(row["outcome"], "crashed");
     let session = row["id"].as_str().expect("id");
@@ -168,6 +164,70 @@ fn codex_has_the_message_of_a_killed_run() {
 fn claude_has_the_message_of_a_killed_run() {
     killed_while_the_model_works("claude");
 }
+
+/// omni-run dies before the engine has the message: it is sent again once, as it was, in the same
+/// session, and the conversation can be gone on with. `tells`: the engine's record is proof enough that
+/// it had not arrived.
+fn sent_again(id: &str, tells: bool) {
+    let Some(bed) = Bed::new(id, DOC) else { return };
+    let _turn = bed.engine.turn();
+    write(bed.home.config().join("omni-run/instructions.md"), RULE);
+    bed.omni(&[bed.engine.omni_id(), "-p", "an earlier one"]).expect_success();
+    let block = bed.block();
+    let mut command = bed.home.omni();
+    command.args([bed.engine.omni_id(), "-p", "the question, 世界"]).current_dir(&bed.project);
+    let killed = run(command.env("OMNI_TEST_DIE_AT", "recorded"), "");
+    assert_eq!(killed.status.code(), None, "{killed:?}");
+    let row = bed.rows()[0].clone();
+    assert_eq!(row["outcome"], "not_started");
+    // As if the engine had been started and had died at once: only its own record can tell.
+    let session = row["id"].as_str().expect("id");
+    let file = bed.home.data().join("omni-run/omni-run.db");
+    let store = rusqlite::Connection::open(file).expect("store");
+    let sql = "UPDATE sessions SET outcome = 'crashed' WHERE id = ?1";
+    assert_eq!(store.execute(sql, [session]).expect("crash"), 1);
+    let before = bed.model.main_requests().len();
+    let mut args = vec!["recover", session];
+    if !tells {
+        let doubt = bed.omni(&args);
+        assert!(doubt.code() == 77 && doubt.stderr.contains("--again"), "{doubt:?}");
+        assert_eq!(bed.model.main_requests().len(), before);
+        args.push("--again");
+    }
+    let again = bed.omni(&args).expect_success();
+    assert!(again.stdout.contains(REPLY), "{again:?}");
+    assert_eq!(bed.model.main_requests().len(), before + 1);
+    let wire = bed.model.main_requests().last().expect("a request").wire();
+    wire.assert_block_once(&block, "the question, 世界");
+    wire.assert_instructions_once(RULE);
+    assert!(!wire.user_text().contains("an earlier one"), "{}", wire.user_text());
+    assert_eq!(bed.omni(&args).code(), 77, "never twice");
+    assert_eq!(bed.rows().as_array().expect("rows").len(), 2, "the same session");
+
+    bed.omni(&["resume", session, "and then?"]).expect_success();
+    let wire = bed.model.main_requests().last().expect("a request").wire();
+    wire.assert_block_once(&block, "the question, 世界");
+    wire.assert_display_once("and then?");
+    wire.assert_instructions_once(RULE);
+}
+
+macro_rules! sent_again {
+    ($name:ident, $id:literal, $tells:literal) => {
+        #[test]
+        fn $name() {
+            sent_again($id, $tells);
+        }
+    };
+}
+
+sent_again!(claude_gets_it_again, "claude", true);
+sent_again!(claude_2_1_197_gets_it_again, "claude-2.1.197", true);
+sent_again!(codex_gets_it_again, "codex", true);
+sent_again!(gemini_gets_it_again, "gemini", true);
+sent_again!(pi_gets_it_again, "pi", false);
+sent_again!(openclaw_gets_it_again, "openclaw", false);
+sent_again!(opencode_gets_it_again, "opencode", true);
+sent_again!(hermes_gets_it_again, "hermes", true);
 
 /// Each engine's own words for a conversation that it has not, and ours.
 #[test]

@@ -10,7 +10,7 @@ use crate::control::api::Api;
 use crate::control::call::Call;
 use crate::control::error::{ApiError, ErrorCode};
 use crate::control::{answer, wire};
-use crate::session::{Role, SessionFilter, SessionId, SessionRow};
+use crate::session::{Look, Role, SessionFilter, SessionId, SessionRow, settle};
 
 /// Sessions of a page unless told, and at most.
 const PAGE: (u32, u32) = (50, 200);
@@ -68,6 +68,7 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
         limit: Some(limit + 1),
         before,
     };
+    mark_dead(api);
     let mut rows = match projects::open(api)? {
         Some(store) => store.sessions(&filter)?,
         None => Vec::new(),
@@ -80,6 +81,7 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
 }
 
 fn show(api: &Api, call: &Call) -> Result<Response, ApiError> {
+    mark_dead(api);
     let unknown = || ApiError::new(ErrorCode::SessionNotFound, "no session has this id");
     let store = projects::open(api)?.ok_or_else(unknown)?;
     let row = store.session_by_prefix(call.segment(0))?;
@@ -92,6 +94,14 @@ fn show(api: &Api, call: &Call) -> Result<Response, ApiError> {
     }
     let detail = wire::SessionDetail { session: view(row), typed, text };
     Ok(answer::json(StatusCode::OK, &detail))
+}
+
+/// Sessions whose omni-run was killed are not shown as running. What can't be written now is found
+/// again the next time.
+fn mark_dead(api: &Api) {
+    if let Err(error) = settle(&api.paths, Look::Everything) {
+        tracing::info!(%error, "dead sessions are not marked");
+    }
 }
 
 fn view(row: SessionRow) -> wire::SessionView {
