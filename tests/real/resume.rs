@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::pty_driver::PtyDriver;
 use crate::support::fake_model::{REPLY, Wire};
 use crate::support::home::write;
+use crate::support::process::say;
 use crate::support::{Finished, run};
 use crate::tui_bed::{Bed, end, wait_until};
 
@@ -64,6 +65,13 @@ impl Bed {
         if id_too {
             store.execute("UPDATE sessions SET engine_session_id = NULL", []).expect("forget");
         }
+    }
+
+    /// Changes one session in the store.
+    fn sql(&self, sql: &str, session: &str) {
+        let file = self.home.data().join("omni-run/omni-run.db");
+        let store = rusqlite::Connection::open(file).expect("store");
+        assert_eq!(store.execute(sql, [session]).expect("change"), 1);
     }
 
     fn shown(&self, row: &Value) -> Value {
@@ -128,15 +136,20 @@ fn goes_on(id: &str, and_one_shot: bool) {
     instructions_once(id, &wire);
 }
 
-/// omni-run is killed while the model works: the engine has the message.
-fn killed_while_the_model_works(id: &str) {
+/// omni-run is killed while the model works: the engine has the message, and it is not sent again.
+/// `goes_on`: the engine has written it down, so that the conversation can be gone on with.
+fn killed_while_the_model_works(id: &str, goes_on: bool) {
     let Some(bed) = Bed::new(id, DOC) else { return };
+    let _turn = bed.engine.turn();
+    // So that there is a record at all, with another conversation in it.
+    bed.omni(&[bed.engine.omni_id(), "-p", "an earlier one"]).expect_success();
+    let earlier = bed.model.main_requests().len();
     bed.model.hold();
     let mut command = bed.home.omni();
     command.args([bed.engine.omni_id(), "-p", "the question"]).current_dir(&bed.project);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("start");
-    bed.model.wait_for(1);
+    bed.model.wait_for(earlier + 1);
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL).expect("kill");
     child.wait().expect("wait");
     bed.model.release();
@@ -145,24 +158,23 @@ fn killed_while_the_model_works(id: &str) {
     assert_eq!(row["outcome"], "crashed");
     let session = row["id"].as_str().expect("id");
     let refused = bed.omni(&["recover", session]);
-    assert!(refused.code() == 77 && refused.stderr.contains("own record"), "{refused:?}");
+    assert_eq!(refused.code(), 77, "{refused:?}");
+    say(&format!("{id}: {}", refused.stderr));
+    // The engine's own record alone does not let it be sent again either.
+    bed.sql("UPDATE sessions SET accepted = NULL WHERE id = ?1", session);
+    let refused = bed.omni(&["recover", session]);
+    assert_eq!(refused.code(), 77, "{refused:?}");
+    say(&format!("{id}, by its record: {}", refused.stderr));
     let before = bed.model.main_requests().len();
-    bed.omni(&["resume", "are you there?"]).expect_success();
+    if !goes_on {
+        return;
+    }
+    bed.omni(&["resume", session, "are you there?"]).expect_success();
     let wire = bed.model.main_requests().last().expect("a request").wire();
     assert!(bed.model.main_requests().len() > before);
     wire.assert_display_once("the question");
     wire.assert_display_once("are you there?");
     assert_eq!(wire.user_text().matches("Injected Project Docs").count(), 1);
-}
-
-#[test]
-fn codex_has_the_message_of_a_killed_run() {
-    killed_while_the_model_works("codex");
-}
-
-#[test]
-fn claude_has_the_message_of_a_killed_run() {
-    killed_while_the_model_works("claude");
 }
 
 /// omni-run dies before the engine has the message: it is sent again once, as it was, in the same
@@ -182,10 +194,7 @@ fn sent_again(id: &str, tells: bool) {
     assert_eq!(row["outcome"], "not_started");
     // As if the engine had been started and had died at once: only its own record can tell.
     let session = row["id"].as_str().expect("id");
-    let file = bed.home.data().join("omni-run/omni-run.db");
-    let store = rusqlite::Connection::open(file).expect("store");
-    let sql = "UPDATE sessions SET outcome = 'crashed' WHERE id = ?1";
-    assert_eq!(store.execute(sql, [session]).expect("crash"), 1);
+    bed.sql("UPDATE sessions SET outcome = 'crashed' WHERE id = ?1", session);
     let before = bed.model.main_requests().len();
     let mut args = vec!["recover", session];
     if !tells {
@@ -220,12 +229,29 @@ macro_rules! sent_again {
     };
 }
 
+macro_rules! killed {
+    ($name:ident, $id:literal, $goes_on:literal) => {
+        #[test]
+        fn $name() {
+            killed_while_the_model_works($id, $goes_on);
+        }
+    };
+}
+
+killed!(claude_has_the_message_of_a_killed_run, "claude", true);
+killed!(codex_has_the_message_of_a_killed_run, "codex", true);
+killed!(gemini_has_the_message_of_a_killed_run, "gemini", true);
+killed!(pi_has_the_message_of_a_killed_run, "pi", false);
+killed!(openclaw_has_the_message_of_a_killed_run, "openclaw", false);
+killed!(opencode_has_the_message_of_a_killed_run, "opencode", true);
+killed!(hermes_has_the_message_of_a_killed_run, "hermes", true);
+
 sent_again!(claude_gets_it_again, "claude", true);
 sent_again!(claude_2_1_197_gets_it_again, "claude-2.1.197", true);
 sent_again!(codex_gets_it_again, "codex", true);
 sent_again!(gemini_gets_it_again, "gemini", true);
 sent_again!(pi_gets_it_again, "pi", false);
-sent_again!(openclaw_gets_it_again, "openclaw", false);
+sent_again!(openclaw_gets_it_again, "openclaw", true);
 sent_again!(opencode_gets_it_again, "opencode", true);
 sent_again!(hermes_gets_it_again, "hermes", true);
 
