@@ -189,7 +189,8 @@ pub struct OneShot {
     pub model_args: Vec<String>,
     /// Added to a new session where the launcher may choose the id.
     pub session_args: Vec<String>,
-    /// The id that is chosen, made of `{session_id}`, a UUID; empty: just that.
+    /// The id that is chosen, made of `{session_id}`, a UUID, or of `{turned_session_id}`, the same
+    /// with its random digits in front; empty: just the first.
     pub session_id: String,
     /// Added when a session is resumed; empty: it can't be.
     pub resume_args: Vec<String>,

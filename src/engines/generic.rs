@@ -57,7 +57,9 @@ pub(super) fn base(
     let session = &request.session;
     let chosen = match spec.one_shot.session_id.as_str() {
         "" => session.clone(),
-        pattern => pattern.replace("{session_id}", session),
+        pattern => pattern
+            .replace("{session_id}", session)
+            .replace("{turned_session_id}", &turned(session)),
     };
     let engines = request.resume.as_ref().unwrap_or(&chosen);
     let fill = |text: &String| {
@@ -101,6 +103,14 @@ pub(super) fn base(
     }
     plan.args.extend(request.engine_args.iter().cloned());
     Ok(plan)
+}
+
+/// A UUID with its last digits, which are random, in front: the first ones of ours are the hour.
+fn turned(session: &str) -> String {
+    match uuid::Uuid::try_parse(session) {
+        Ok(id) => uuid::Uuid::from_u128(id.as_u128().rotate_left(80)).to_string(),
+        Err(_) => session.to_owned(),
+    }
 }
 
 /// The message on its channel, last on the line.
@@ -252,6 +262,13 @@ mod tests {
         assert_eq!(rest, ["--a", "1", "x"].map(OsString::from));
         let (value, rest) = take_option(&args, &["--a"]);
         assert_eq!((value.as_deref(), rest.len()), (Some("1"), 2));
+    }
+
+    #[test]
+    fn a_turned_id_begins_with_the_random_digits() {
+        let id = "01a22d7a-86e7-77ba-9b69-854275f57099";
+        assert_eq!(turned(id), "854275f5-7099-01a2-2d7a-86e777ba9b69");
+        assert_eq!(turned("no id"), "no id");
     }
 
     #[test]
