@@ -87,9 +87,14 @@ impl Evidence {
         };
         let untried =
             row.options.engine_version.as_deref().map(|v| spec.tried(v)) == Some(Some(false));
+        let late = format!("{name} writes a message down with its answer only");
         match engine.look_up(host, &query) {
             Answer::There { has_message: Some(true), .. } | Answer::Several(_) => {
                 Arrived::Yes(format!("it stands in {name}'s own record"))
+            }
+            Answer::There { has_message: None, .. } => Arrived::Unknown(late),
+            Answer::Absent | Answer::There { .. } if spec.resume.written_late => {
+                Arrived::Unknown(late)
             }
             Answer::Absent | Answer::There { has_message: Some(false), .. }
                 if row.outcome == Outcome::Lost =>
@@ -107,9 +112,6 @@ impl Evidence {
             }
             Answer::Absent | Answer::There { has_message: Some(false), .. } => {
                 Arrived::No(format!("{name}'s own record does not have it"))
-            }
-            Answer::There { has_message: None, .. } => {
-                Arrived::Unknown(format!("{name} writes a message down with its answer only"))
             }
             Answer::Unknown => {
                 Arrived::Unknown(format!("{name} has no record of its own that could tell"))
@@ -205,6 +207,21 @@ mod tests {
         assert!(matches!(judge(&dead, bare(), there(None)), Arrived::Unknown(_)));
         assert!(matches!(judge(&dead, bare(), absent()), Arrived::No(_)));
         assert!(matches!(judge(&dead, bare(), Answer::Unknown), Arrived::Unknown(_)));
+    }
+
+    #[test]
+    fn a_record_that_is_written_with_the_answer_proves_only_that_it_arrived() {
+        let catalogue = Catalogue::from_layers(None).expect("catalogue");
+        let mut spec = catalogue.get("echo").expect("echo").clone();
+        spec.resume.written_late = true;
+        let judge = |answer| {
+            let engine = Record(EngineId::new("x"), spec.clone(), answer);
+            bare().judge(&row(Outcome::Crashed), &engine, &Host::default())
+        };
+        let there = |has| Answer::There { id: "t".into(), has_message: Some(has) };
+        assert!(matches!(judge(Answer::Absent), Arrived::Unknown(_)));
+        assert!(matches!(judge(there(false)), Arrived::Unknown(_)));
+        assert!(matches!(judge(there(true)), Arrived::Yes(_)));
     }
 
     #[test]

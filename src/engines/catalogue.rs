@@ -242,6 +242,8 @@ pub struct Resume {
     pub not_found: Vec<String>,
     /// In place of these words it starts a new conversation: then omni-run has to look first.
     pub opens_new: bool,
+    /// It writes a conversation down with the answer: that it has none proves nothing.
+    pub written_late: bool,
     /// It finds a conversation only from the folder in which that began.
     pub same_folder: bool,
     /// Where it keeps its conversations, with the variable that names another place.

@@ -251,7 +251,7 @@ sent_again!(claude_2_1_197_gets_it_again, "claude-2.1.197", true);
 sent_again!(codex_gets_it_again, "codex", true);
 sent_again!(gemini_gets_it_again, "gemini", true);
 sent_again!(pi_gets_it_again, "pi", false);
-sent_again!(openclaw_gets_it_again, "openclaw", true);
+sent_again!(openclaw_gets_it_again, "openclaw", false);
 sent_again!(opencode_gets_it_again, "opencode", true);
 sent_again!(hermes_gets_it_again, "hermes", true);
 
