@@ -13,6 +13,7 @@ mod recipe;
 mod resume;
 mod run;
 mod schedule;
+mod search;
 mod serve;
 mod sessions;
 mod share;
@@ -35,6 +36,7 @@ pub use recipe::*;
 pub use resume::*;
 pub use run::*;
 pub use schedule::*;
+pub use search::*;
 pub use serve::*;
 pub use sessions::*;
 pub use share::*;
@@ -86,6 +88,8 @@ pub enum Command {
     Profile(ProfileArgs),
     /// Past sessions
     Sessions(SessionsArgs),
+    /// Find what was typed or answered
+    Search(SearchArgs),
     /// What programs have asked for: list, show, approve, reject
     Inbox(InboxArgs),
     /// Local HTTP control for programs, with you in the loop

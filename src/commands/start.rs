@@ -18,7 +18,7 @@ use super::{Workplace, now_ms};
 use crate::cli::{Output, RunArgs, RunOptions};
 use crate::context::{
     Delivery, DisplayText, FirstMessage, InstructionRoute, Reading, SnapshotRequest, Switches,
-    folder,
+    chip, folder,
 };
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::{Engine, EngineSpec, Host, InstructionChannel, LaunchMode, detect};
@@ -278,6 +278,9 @@ impl Start {
             let chip = self.first.auto().report().chip(self.approvals);
             if self.chip && !chip.is_empty() {
                 self.ui.status(&chip);
+            } else if self.approvals > 0 {
+                // The chip can be switched off, what waits for a person not.
+                self.ui.status(&chip::waiting(self.approvals));
             }
         }
         let no_recipe = self.engine.catalogue().gate.route == GateRoute::None;

@@ -9,6 +9,7 @@ mod again;
 pub mod backup;
 mod error;
 pub mod export;
+mod list;
 pub mod live;
 pub mod lock;
 mod options;
@@ -16,8 +17,10 @@ mod path_text;
 mod patience;
 mod record;
 mod recorder;
+mod removal;
 mod rows;
 mod schema;
+pub mod search;
 mod settle;
 mod signal;
 mod spool;
@@ -32,6 +35,7 @@ pub use record::{
     SessionRow, UnixMs,
 };
 pub use recorder::Recorder;
+pub use removal::Removed;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use settle::{Look, settle};
 pub use signal::ignore_file_size_signal;

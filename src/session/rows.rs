@@ -8,8 +8,7 @@ use crate::launch::owner::Owner;
 use crate::session::error::StoreError;
 use crate::session::path_text::{path_from_sql, path_to_sql};
 use crate::session::record::{
-    Message, NewSession, Outcome, Role, SessionEnd, SessionFilter, SessionId, SessionMode,
-    SessionRow, UnixMs,
+    Message, NewSession, Outcome, Role, SessionEnd, SessionId, SessionMode, SessionRow, UnixMs,
 };
 use crate::session::settle::owner_text;
 use crate::session::store::Store;
@@ -66,21 +65,6 @@ impl Store {
             0 => Err(StoreError::UnknownSession { prefix: id.to_string() }),
             _ => Ok(()),
         }
-    }
-
-    /// The sessions of `filter`, newest first.
-    pub fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionRow>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM sessions
-             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR engine = ?2)
-               AND (?4 IS NULL OR (started_at, id) <
-                      (SELECT started_at, id FROM sessions WHERE id = ?4))
-             ORDER BY started_at DESC, id DESC LIMIT ?3"
-        );
-        let limit = filter.limit.map_or(-1, i64::from);
-        let before = filter.before.map(|id| id.to_string());
-        let values = params![filter.project, filter.engine, limit, before];
-        self.read(|c| c.prepare(&sql)?.query_map(values, session_from_row)?.collect())
     }
 
     /// The session whose id begins with `prefix`, with or without hyphens.
@@ -306,6 +290,12 @@ fn optional_json<T: serde::de::DeserializeOwned>(
 ) -> rusqlite::Result<Option<T>> {
     let text: Option<String> = row.get(column)?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// The session of an id that is there.
+pub(super) fn session(c: &Connection, id: &str) -> rusqlite::Result<SessionRow> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1");
+    c.prepare_cached(&sql)?.query_row([id], session_from_row)
 }
 
 /// The first 200 characters. They are whole in the first 800 bytes. Bytes, because SQLite's
