@@ -39,10 +39,15 @@
 //! | [`engines`] | the trait, the catalogue, one small adapter each, their dialogues, `plugins/` (JS, Python) |
 //! | [`launch`] | request, plan, run folder, receipt; the one-shot loop and its watcher; the wrapped session with its pty, mode ledger, key decoder, screen and gate |
 //! | [`control`] | what programs may ask for and a person decides: the queue of approvals |
-//! | [`session`] | the store: schema, rows, lists, search, removal, export, spool, recorder, lock, backup |
+//! | [`session`] | the store: schema, rows, lists, search, removal, export, spool, recorder, the mark of a living session, lock, backup |
 //!
 //! To add an engine: a table in `engines.toml` (a user's own will do) is enough where it takes its
 //! message on stdin, by file or by argument. An adapter in `src/engines` is for what TOML can't say.
+//!
+//! A session holds a mark (`session::live`) while it lives; who finds one that nobody holds takes what
+//! it says into the row ([`session::settle`]). What became of a message is told by that, by the receipt
+//! and by the engine's own record ([`engines::conversation`]); only a proof that it did not arrive lets
+//! it be sent again.
 //!
 //! In a terminal the [`launch::gate`] decides when the first message goes: a pure machine, `(state,
 //! event, now) → effects`, whose recipe is the engine's `gate` table. The session loop carries its

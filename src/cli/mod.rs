@@ -10,6 +10,7 @@ mod inbox;
 mod profile;
 mod project;
 mod recipe;
+mod resume;
 mod run;
 mod schedule;
 mod search;
@@ -32,6 +33,7 @@ pub use inbox::*;
 pub use profile::*;
 pub use project::*;
 pub use recipe::*;
+pub use resume::*;
 pub use run::*;
 pub use schedule::*;
 pub use search::*;
@@ -52,6 +54,7 @@ Examples:
   omni-run claude --project p1 \"Summarise the open questions\"
   omni-run gemini -p \"Review this\" < notes.txt
   omni-run docs ls --project p1
+  omni-run resume \"And now?\"
   omni-run echo \"What would be sent?\" --show-sent
 
 `omni-run ENGINE --help` shows the options of a launch; `omni-run engines` lists the engines."
@@ -97,6 +100,10 @@ pub enum Command {
     Import(ImportArgs),
     /// Write a session as one HTML page for other people, secrets masked
     Share(ShareArgs),
+    /// Go on with a session
+    Resume(Box<ResumeArgs>),
+    /// Send a message again whose engine died before it had taken it
+    Recover(RecoverArgs),
     /// The engines and what each can do
     Engines(EnginesArgs),
     /// Check this machine: engines, config, store

@@ -3,6 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
+use crate::cli::resume::{RecoverArgs, ResumeArgs};
 use crate::cli::search::WhichSessions;
 use crate::session::Outcome;
 
@@ -33,10 +34,26 @@ Examples:
   omni-run sessions ls --project shop --since 7d
   omni-run sessions ls --engine codex --failed --limit 5 --json")]
     Ls(SessionsLsArgs),
+    /// Go on with one (`omni-run resume` is short for it)
+    #[command(after_help = "\
+`omni-run resume --help` tells more.
+
+Examples:
+  omni-run sessions resume 01a22c0f
+  omni-run sessions resume 01a22c0f \"And the second question?\"")]
+    Resume(Box<ResumeArgs>),
+    /// Send the message of one again whose engine died before it had taken it
+    #[command(after_help = "\
+`omni-run recover --help` tells more.
+
+Examples:
+  omni-run sessions recover
+  omni-run sessions recover 01a22c0f")]
+    Recover(RecoverArgs),
     /// Show one: what you typed, the answer, the receipt
     #[command(after_help = "\
---json prints the object of `ls --json` without first_words, and: engine_session, argv, messages \
-(list of role, text, created_at), receipt
+--json prints the object of `ls --json` without first_words, and: engine_session, argv, resumes, \
+attempts, messages (list of role, text, created_at), receipt
 
 Examples:
   omni-run sessions show 0199a1b2

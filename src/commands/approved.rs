@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use super::recording::Ids;
 use super::script_output::Told;
 use super::start::Start;
 use super::{now_ms, own_paths};
@@ -40,7 +41,7 @@ pub(super) fn approved(args: &ApprovedCommand) -> Result<ExitCode, Failure> {
         return Err(Failure::new(ExitKind::Refused, "the approval was ended meanwhile"));
     }
     crate::failpoint::reach("begun");
-    let result = start.one_shot(session, plan, &mut Told::nothing());
+    let result = start.one_shot(Ids::new(session), plan, &mut Told::nothing());
     let failure = result.as_ref().err();
     if let Some(failure) = failure {
         start.ui.failure(failure);
@@ -67,8 +68,8 @@ fn prepare(
         },
         ..RunArgs::default()
     };
-    let start = Start::gather(args, Ui { quiet: true })?;
-    let plan = start.plan(session, session)?;
+    let start = Start::gather(args, Ui { quiet: true }, None)?;
+    let plan = start.plan(Ids::new(session))?;
     Ok((start, plan))
 }
 

@@ -41,7 +41,7 @@ pub fn parse(args: Vec<OsString>) -> Result<(Cli, String), ExitCode> {
 fn json_output(words: &[OsString]) -> Option<Output> {
     let own: Vec<&str> =
         words.iter().skip(1).filter_map(|word| word.to_str()).take_while(|w| *w != "--").collect();
-    if !own.contains(&"run") {
+    if !["run", "resume", "recover"].iter().any(|word| own.contains(word)) {
         return None;
     }
     let values = own.iter().zip(own.iter().skip(1).map(Some).chain([None]));
@@ -67,6 +67,7 @@ pub(super) fn with_run_inserted(args: impl Iterator<Item = OsString>) -> Vec<OsS
     let word = first.map(|at| args[at].to_string_lossy().into_owned()).unwrap_or_default();
     let about_us = ["-h", "--help", "-V", "--version", ""].contains(&word.as_str());
     let is_run = !about_us && (word == "run" || !is_command(&word));
+    let takes_prompt = is_run || word == "resume";
     let mut result = Vec::with_capacity(args.len() + 1);
     let mut own = true;
     for (at, arg) in args.into_iter().enumerate() {
@@ -75,7 +76,7 @@ pub(super) fn with_run_inserted(args: impl Iterator<Item = OsString>) -> Vec<OsS
             result.push("run".into());
         }
         own &= text != "--";
-        if is_run && own && is_dashed_prompt(&text) {
+        if takes_prompt && own && is_dashed_prompt(&text) {
             let mut prompt = OsString::from("--prompt=");
             prompt.push(&arg);
             result.push(prompt);
@@ -145,6 +146,7 @@ mod tests {
             ["run", "claude", "--prompt=- [ ] fix it"]
         );
         assert_eq!(inserted(&["claude", "-1 + 2 = ?"]), ["run", "claude", "--prompt=-1 + 2 = ?"]);
+        assert_eq!(inserted(&["resume", "- x y"]), ["resume", "--prompt=- x y"]);
         assert_eq!(inserted(&["claude", "--model=a b"]), ["run", "claude", "--model=a b"]);
         assert_eq!(inserted(&["claude", "--", "-a b"]), ["run", "claude", "--", "-a b"]);
     }

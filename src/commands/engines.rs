@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::target::{unknown, version_cache};
 use super::{Workplace, here, print, print_json, table};
 use crate::cli::{EnginesAction, EnginesArgs};
-use crate::engines::{Catalogue, EngineSpec, InstructionChannel, detect};
+use crate::engines::{Catalogue, EngineSpec, InstructionChannel, LaunchMode, detect};
 use crate::error::{ExitKind, Failure};
 use crate::ui::{Ui, one_line, printable_lines};
 
@@ -111,7 +111,10 @@ impl<'a> Seen<'a> {
         line("one-shot message", &word(spec.one_shot.message));
         line("one-shot instructions", &instruction_words(spec.one_shot.instructions));
         line("one-shot attachments", &attachment_words(spec));
-        line("resume", if spec.one_shot.resume_args.is_empty() { "no" } else { "yes" });
+        line("resume", resume_words(spec));
+        if !spec.resume.kept.is_empty() {
+            line("keeps conversations in", &spec.resume.kept);
+        }
         line("window of an unknown model", &format!("{} tokens", spec.default_window));
         for rule in &spec.windows {
             let since =
@@ -145,6 +148,15 @@ pub(super) fn instruction_words(channel: InstructionChannel) -> String {
         | InstructionChannel::ConfigValue
         | InstructionChannel::Overlay
         | InstructionChannel::Plugin => format!("in the system prompt ({})", word(channel)),
+    }
+}
+
+fn resume_words(spec: &EngineSpec) -> &'static str {
+    match (spec.resumes(LaunchMode::OneShot), spec.resumes(LaunchMode::Wrapped)) {
+        (true, true) => "in one-shot use and in its interface",
+        (true, false) => "in one-shot use",
+        (false, true) => "in its interface",
+        (false, false) => "no",
     }
 }
 

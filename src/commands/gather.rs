@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::now_ms;
+use super::resumed::Resumed;
 use crate::cli::{RunArgs, RunOptions};
 use crate::config::SecretsPolicy;
 use crate::context::{ContextSnapshot, DisplayText, SnapshotRequest, Switches, secrets};
@@ -13,7 +14,7 @@ use crate::error::{ExitKind, Failure, did_you_mean};
 use crate::launch::prompt::{self, PromptSources};
 use crate::paths::Paths;
 use crate::project::{Ask, Resolution, Resolved, resolve};
-use crate::session::{Role, SessionRow, Store};
+use crate::session::{SessionRow, Store};
 use crate::ui::Ui;
 
 /// Turns the inline text and the catalogue off, when it is exactly `1` (S43).
@@ -80,34 +81,6 @@ pub(super) fn warn_untried(ui: Ui, spec: &EngineSpec, version: Option<&str>) {
     }
 }
 
-/// A session to go on with.
-pub(super) struct Resumed {
-    pub(super) row: SessionRow,
-    /// Its first message carried a block or attachments.
-    pub(super) had_block: bool,
-    /// The plugin's mark of that message.
-    pub(super) first_message: Option<String>,
-    /// That message as it was typed, where this session is the one that it began.
-    pub(super) first_display: Option<String>,
-}
-
-impl Resumed {
-    fn read(store: &Store, prefix: &str) -> Result<Resumed, Failure> {
-        let row = store.session_by_prefix(prefix)?;
-        let receipt = store.receipt(row.id)?.unwrap_or_default();
-        // What a resumed session's own receipt says is about its later message; it repeats the mark.
-        let first_message = receipt["first_message"].as_str().map(str::to_owned);
-        let had_block = receipt["context"]["block_bytes"].as_u64().unwrap_or(1) > 0;
-        let messages = store.messages(row.id)?;
-        let first_display = messages
-            .into_iter()
-            .find(|message| message.role == Role::Operator)
-            .map(|message| message.text)
-            .filter(|_| receipt["resumed"] != true);
-        Ok(Resumed { row, had_block, first_message, first_display })
-    }
-}
-
 /// What the store says at the start of a launch.
 pub(super) struct LookedUp {
     /// The project.
@@ -118,8 +91,13 @@ pub(super) struct LookedUp {
     pub(super) approvals: usize,
 }
 
-/// Asks the store, in one opening of it.
-pub(super) fn look_up(args: &RunOptions, paths: &Paths, here: &Path) -> Result<LookedUp, Failure> {
+/// Asks the store, in one opening of it. `again`: the session whose message is sent once more.
+pub(super) fn look_up(
+    args: &RunOptions,
+    paths: &Paths,
+    here: &Path,
+    again: Option<&SessionRow>,
+) -> Result<LookedUp, Failure> {
     let store = Store::open_reading(paths);
     let resume = match &args.resume {
         None => None,
@@ -130,16 +108,25 @@ pub(super) fn look_up(args: &RunOptions, paths: &Paths, here: &Path) -> Result<L
             Some(Resumed::read(store, prefix)?)
         }
     };
-    let named = args.project.as_ref().map(std::ffi::OsString::from).or_else(|| {
-        // A session goes on in its own project.
-        resume.as_ref().and_then(|r| r.row.project_root.clone()).map(Into::into)
-    });
-    let ask = Ask { named: named.as_deref(), cwd: here, home: paths.home.as_deref() };
+    // A session goes on in its own project, or in none.
+    let row = again.or(resume.as_ref().map(|resumed| &resumed.row));
+    let of_row = row.and_then(project_of);
+    let named = args.project.as_ref().map(std::ffi::OsString::from).or(of_row);
+    let cwd = row.map_or(here, |row| &row.cwd);
+    let ask = Ask { named: named.as_deref(), cwd, home: paths.home.as_deref() };
     let resolution = resolve(ask, store.as_ref())?;
     // Only for the chip: a store that can't say it costs nothing but the number.
     let approvals = store.as_ref().ok().and_then(|store| waiting(store, now_ms()).ok());
     let approvals = approvals.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
     Ok(LookedUp { resolution, resume, approvals })
+}
+
+/// A session's project as `--project` would name it: a virtual one by its id, which says that it is.
+fn project_of(row: &SessionRow) -> Option<std::ffi::OsString> {
+    match &row.project {
+        Some(id) if id.starts_with("__") => Some(id.into()),
+        id => row.project_root.clone().map(Into::into).or(id.as_ref().map(Into::into)),
+    }
 }
 
 /// The current folder; `/` when it was deleted under us, so that nothing is guessed from it.
@@ -170,21 +157,29 @@ pub(super) fn working_dir(
     Ok(dir)
 }
 
-/// What this launch wants injected. A resumed session got its block with its first message; its
-/// instructions go along again.
+/// What a session that is gone on with has in its conversation already.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Standing {
+    /// Block and attachments.
+    pub(super) block: bool,
+    /// The instructions, at the head of the block.
+    pub(super) instructions: bool,
+}
+
+/// What this launch wants injected. What stands in the conversation is not put in again.
 pub(super) fn switches(
     args: &RunOptions,
     profile: bool,
     project: Option<&Resolved>,
-    resumed: bool,
+    standing: Standing,
 ) -> Switches {
     let killed = std::env::var_os(KILL_SWITCH).is_some_and(|value| value == "1");
     let is_virtual = project.is_some_and(|p| p.virtual_);
     Switches {
-        inline: !args.no_docs && !killed && !is_virtual && !resumed,
-        attachments: !args.no_attach && !resumed,
-        instructions: !args.no_instructions && !is_virtual,
-        profile: profile && !args.no_profile && !is_virtual && !resumed,
+        inline: !args.no_docs && !killed && !is_virtual && !standing.block,
+        attachments: !args.no_attach && !standing.block,
+        instructions: !args.no_instructions && !is_virtual && !standing.instructions,
+        profile: profile && !args.no_profile && !is_virtual && !standing.block,
     }
 }
 

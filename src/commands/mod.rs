@@ -1,5 +1,6 @@
 //! The subcommands: each file takes its part of the command line and carries it out.
 
+mod acceptance;
 mod approved;
 mod command_line;
 mod completions;
@@ -21,11 +22,16 @@ mod inbox;
 mod inbox_card;
 mod inbox_open;
 mod man;
+mod not_found;
 mod one_shot;
 mod profile;
 mod project;
 mod recipe;
 mod recipe_view;
+mod recording;
+mod recover;
+mod resume;
+mod resumed;
 mod run;
 mod schedule;
 mod schedule_words;
@@ -77,6 +83,8 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Export(args) => export::export(&args, ui),
         Command::Import(args) => import::import(&args, ui),
         Command::Share(args) => share::share(&args, ui),
+        Command::Resume(args) => resume::resume(*args, ui),
+        Command::Recover(args) => recover::recover(args, ui),
         Command::Engines(args) => engines::engines(args, ui),
         Command::Doctor => doctor::doctor(ui),
         Command::Config(args) => config::config(&args, ui),

@@ -7,19 +7,22 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use super::not_found::NotFound;
 use super::now_ms;
+use super::recording::{Ids, not_started, note};
 use super::script_output::Told;
-use super::start::{Start, not_started};
+use super::start::Start;
 use super::tries::{is_worth_another, may_start_later, pause_after};
 use crate::cli::Output;
 use crate::error::{ExitKind, Failure};
+use crate::launch::notice::Notice;
 use crate::launch::one_shot::{AnswerWay, Limits, OneShot, Outcome as RunOutcome};
 use crate::launch::plan::LaunchPlan;
 use crate::launch::plugin_report::PluginReport;
 use crate::launch::receipt::{FailedTry, Receipt};
 use crate::launch::run_folder::{RunFolder, carry_back};
 use crate::launch::watcher::Watcher;
-use crate::session::{Outcome, Recorder, SessionEnd, SessionId};
+use crate::session::{Outcome, Recorder, SessionEnd};
 
 /// The code for a failure that the engine's own code denies.
 const DENIED_FAILURE: u8 = 1;
@@ -33,27 +36,36 @@ struct Tried {
     code: u8,
 }
 
+/// The session whose tries these are.
+struct Trying<'a> {
+    ids: Ids,
+    recorder: &'a mut Recorder,
+    told: &'a mut Told,
+}
+
 impl Start {
     /// Starts the engine, again where that is asked for and worth it, and records what came of it.
     pub(super) fn one_shot(
         &self,
-        id: SessionId,
+        ids: Ids,
         plan: LaunchPlan,
         told: &mut Told,
     ) -> Result<ExitCode, Failure> {
+        let id = ids.session;
         // The fork comes before the first thread: the store and the loop start some.
         let mut watcher = Watcher::start().ok();
-        let folder = self.run_folder(id, &plan)?;
-        let (mut recorder, warning) =
-            Recorder::start(&self.paths, self.new_session(id, &plan, self.first.display()));
-        self.warn(warning);
+        let folder = self.run_folder(ids, &plan)?;
+        let mut recorder = self.record(ids, &plan, self.first.display(), &folder)?;
+        crate::failpoint::reach("recorded");
         self.say_before(&plan);
         told.started(id, self)?;
         let mut failed = Vec::new();
         let tried =
             OneShot::new().map_err(|error| self.will_not_start(&error)).and_then(|mut engine| {
                 let first = (plan, folder);
-                let tried = self.tries(id, &mut engine, first, &mut failed, watcher.as_mut(), told);
+                let mut session = Trying { ids, recorder: &mut recorder, told };
+                let tried =
+                    self.tries(&mut session, &mut engine, first, &mut failed, watcher.as_mut());
                 engine.shutdown();
                 tried
             });
@@ -68,8 +80,9 @@ impl Start {
             }
         };
         let engine_session = outcome.engine_session.clone().or(plugin.session.clone());
-        if let Some(session) = &engine_session {
-            recorder.note_engine_session_id(session);
+        let engine_session = engine_session.or_else(|| self.learn_id(&recorder));
+        if let Some(missing) = NotFound::after(self, code, &outcome.stderr_end) {
+            missing.say(self);
         }
         let tries = u32::try_from(failed.len()).unwrap_or(u32::MAX).saturating_add(1);
         tracing::info!(
@@ -105,6 +118,7 @@ impl Start {
                     (false, _) => Outcome::Failed,
                 },
                 engine_session_id: engine_session,
+                accepted: None,
                 reply: Some(self.first.answer_to_store(&outcome.verdict.reply))
                     .filter(|reply| !reply.is_empty()),
                 receipt: Some(receipt.to_json()),
@@ -117,19 +131,18 @@ impl Start {
     /// One try after the other; the last.
     fn tries(
         &self,
-        id: SessionId,
+        session: &mut Trying<'_>,
         engine: &mut OneShot,
         first: (LaunchPlan, RunFolder),
         failed: &mut Vec<FailedTry>,
         mut watcher: Option<&mut Watcher>,
-        told: &mut Told,
     ) -> Result<Tried, Failure> {
         let deadline = self.args.timeout.map(|time| Instant::now() + time);
         let most = self.args.retries.unwrap_or(0);
         let (mut plan, mut folder) = first;
         let last = loop {
             let number = u32::try_from(failed.len()).unwrap_or(u32::MAX).saturating_add(1);
-            let tried = self.try_once(id, engine, (plan, folder), deadline, &mut watcher);
+            let tried = self.try_once(session, engine, (plan, folder), deadline, &mut watcher);
             let (code, why) = match &tried {
                 Ok(tried) if is_worth_another(self.spec(), &tried.outcome, tried.code) => {
                     (tried.code, tried.outcome.verdict.failure.clone())
@@ -150,7 +163,7 @@ impl Start {
                 most.saturating_add(1),
                 pause.as_secs()
             ));
-            told.again(number, code, pause.as_secs());
+            session.told.again(number, code, pause.as_secs());
             // What an engine says may quote what it was sent.
             let why = why.map(|why| self.first.complaint_to_store(&why));
             failed.push(FailedTry { exit_code: code, why });
@@ -161,9 +174,12 @@ impl Start {
                     ..tried
                 });
             }
-            let next = SessionId::generate();
-            plan = self.plan(id, next)?;
+            let next = session.ids.next_try();
+            plan = self.plan(next)?;
             folder = self.run_folder(next, &plan)?;
+            if let Some(id) = &plan.engine_session {
+                note(session.recorder, Notice::Session(id.clone()));
+            }
         };
         last.map_err(|error| self.will_not_start(&error))
     }
@@ -171,7 +187,7 @@ impl Start {
     /// Starts the engine and waits for its end. What went wrong in a try that ran is said at once.
     fn try_once(
         &self,
-        id: SessionId,
+        session: &mut Trying<'_>,
         engine: &mut OneShot,
         (plan, folder): (LaunchPlan, RunFolder),
         deadline: Option<Instant>,
@@ -184,10 +200,14 @@ impl Start {
             Output::StreamJson => AnswerWay::Events,
         };
         let timeout = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        let limits = Limits { timeout, answer };
+        let keeps_stderr = self.resume.is_some() && NotFound::has_words(self);
+        let limits = Limits { timeout, answer, keeps_stderr };
+        let id = session.ids.session;
+        let mut notice = |news| note(session.recorder, news);
         let name = self.engine.id();
         tracing::info!(session = %id, engine = %name, program = %plan.program.display(), "starting");
-        let outcome = engine.run(&plan, dialogue.as_mut(), limits, watcher.as_deref_mut());
+        let watching = watcher.as_deref_mut();
+        let outcome = engine.run(&plan, dialogue.as_mut(), limits, watching, &mut notice);
         if let Some(watcher) = watcher {
             watcher.idle();
         }

@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use super::when::window;
-use super::{here, now_ms, own_paths, print, print_json, sessions_rm, table};
+use super::{here, now_ms, own_paths, print, print_json, recover, resume, sessions_rm, table};
 use crate::cli::{SessionsAction, SessionsArgs, SessionsLsArgs};
 use crate::context::figures;
 use crate::error::Failure;
 use crate::paths::Paths;
 use crate::session::{
-    Message, Outcome, Role, SessionFilter, SessionId, SessionRow, Store, StoreError, UnixMs,
+    Look, Message, Outcome, Role, SessionFilter, SessionId, SessionRow, Store, StoreError, UnixMs,
+    settle,
 };
 use crate::ui::{Ui, one_line, printable_lines};
 
@@ -26,9 +27,15 @@ const LISTED: u32 = 20;
 /// Carries the command out.
 pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> {
     let paths = own_paths();
+    // What can't be written now is found again the next time.
+    if let Err(error) = settle(&paths, Look::Everything) {
+        tracing::info!(%error, "dead sessions are not marked");
+    }
     let ls_newest = || SessionsAction::Ls(SessionsLsArgs { limit: LISTED, ..Default::default() });
     match args.action.unwrap_or_else(ls_newest) {
         SessionsAction::Ls(args) => ls(&paths, &args, ui),
+        SessionsAction::Resume(args) => resume::resume(*args, ui),
+        SessionsAction::Recover(args) => recover::recover(args, ui),
         SessionsAction::Show { session, json } => {
             let store = match Store::open_reading(&paths) {
                 Err(StoreError::Missing { .. }) => {
@@ -111,7 +118,7 @@ pub(super) fn list(sessions: &[SessionRow], digits: usize) -> String {
     table::table(&rows, &[])
 }
 
-fn first_words(text: &str) -> String {
+pub(super) fn first_words(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = one_line(&words.join(" "));
     if line.chars().count() <= FIRST_WORDS {
@@ -120,7 +127,7 @@ fn first_words(text: &str) -> String {
     line.chars().take(FIRST_WORDS - 1).chain(['…']).collect()
 }
 
-fn outcome(row: &SessionRow) -> String {
+pub(super) fn outcome(row: &SessionRow) -> String {
     match (row.signal, row.exit_code) {
         (Some(signal), _) => format!("{}, signal {signal}", row.outcome.as_str()),
         (None, Some(code)) if code != 0 => format!("{}, code {code}", row.outcome.as_str()),
@@ -186,6 +193,8 @@ fn show(store: &Store, prefix: &str, as_json: bool, ui: Ui) -> Result<ExitCode, 
         let mut value = row_value(&row);
         value.insert("engine_session".into(), json!(row.engine_session_id));
         value.insert("argv".into(), json!(row.argv));
+        value.insert("resumes".into(), json!(row.resumes));
+        value.insert("attempts".into(), json!(row.attempts));
         let messages = messages.iter().map(|message| {
             json!({
                 "role": message.role.as_str(),
@@ -219,6 +228,7 @@ fn head(row: &SessionRow, id: SessionId) -> String {
         ("started", local_time(row.started_at)),
         ("ended", row.ended_at.map_or_else(none, local_time)),
         ("outcome", outcome(row)),
+        ("goes on with", row.resumes.map_or_else(none, |id| id.to_string())),
         ("engine's id", row.engine_session_id.clone().unwrap_or_else(none)),
         ("command", row.argv.join(" ")),
     ];

@@ -8,15 +8,20 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use super::gather::{
-    LookedUp, Resumed, attach_paths, check_secrets, current_dir, keep_prompt, look_up, read_prompt,
-    snapshot_request, switches, unknown_engine, warn_untried, working_dir,
+    LookedUp, Standing, attach_paths, check_secrets, current_dir, keep_prompt, look_up,
+    read_prompt, snapshot_request, switches, unknown_engine, warn_untried, working_dir,
 };
 use super::here::reconcile;
+use super::recording::Ids;
+use super::resumed::Resumed;
 use super::{Workplace, now_ms};
 use crate::cli::{Output, RunArgs, RunOptions};
-use crate::context::{DisplayText, FirstMessage, Reading, SnapshotRequest, chip, folder};
+use crate::context::{
+    Delivery, DisplayText, FirstMessage, InstructionRoute, Reading, SnapshotRequest, Switches,
+    chip, folder,
+};
 use crate::engines::gate_spec::GateRoute;
-use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
+use crate::engines::{Engine, EngineSpec, Host, InstructionChannel, LaunchMode, detect};
 use crate::error::{ExitKind, Failure};
 use crate::launch::below::{SESSION_VARIABLE, TOKEN_VARIABLE};
 use crate::launch::plan::{LaunchPlan, PlanError};
@@ -24,7 +29,7 @@ use crate::launch::request::LaunchRequest;
 use crate::launch::run_folder::RunFolder;
 use crate::paths::Paths;
 use crate::project::Resolved;
-use crate::session::{NewSession, Outcome, RunLock, SessionEnd, SessionId, SessionMode};
+use crate::session::{RunLock, SessionRow};
 use crate::ui::Ui;
 
 /// All that was gathered for a launch.
@@ -42,14 +47,29 @@ pub(super) struct Start {
     pub(super) first: FirstMessage,
     pub(super) env: BTreeMap<String, OsString>,
     pub(super) resume: Option<Resumed>,
+    /// The row whose message is sent again.
+    pub(super) again: Option<SessionRow>,
+    pub(super) attach: Vec<PathBuf>,
+    pub(super) switches: Switches,
+    delivery: Delivery,
     pub(super) chip: bool,
     /// Actions that wait for the person.
     pub(super) approvals: usize,
     pub(super) mode: LaunchMode,
 }
 
+/// A message that is sent again: its row, and the message as it was typed.
+pub(super) struct Again {
+    pub(super) row: SessionRow,
+    pub(super) display: DisplayText,
+}
+
 impl Start {
-    pub(super) fn gather(mut asked: RunArgs, ui: Ui) -> Result<Start, Failure> {
+    pub(super) fn gather(
+        mut asked: RunArgs,
+        ui: Ui,
+        again: Option<Again>,
+    ) -> Result<Start, Failure> {
         let Workplace { paths, config, catalogue } = Workplace::open()?;
         // No engine's name has white space in it: with a default engine this is the prompt.
         let is_prompt = |word: &String| word.contains(char::is_whitespace);
@@ -67,12 +87,13 @@ impl Start {
             .ok_or_else(|| unknown_engine(&wanted, catalogue.iter().map(|(id, _)| id)))?;
         let engine = crate::engines::engine(&wanted, spec);
         let env_path = std::env::var_os("PATH");
-        let mode = mode(&asked, spec);
-        let display = match mode {
-            LaunchMode::Wrapped => DisplayText::new(""),
-            LaunchMode::OneShot | LaunchMode::Prompted => read_prompt(&asked, &paths, ui)?,
+        let mode = mode(&asked, spec, again.is_some());
+        let display = match (&again, mode) {
+            (Some(again), _) => again.display.clone(),
+            (None, LaunchMode::Wrapped) => DisplayText::new(""),
+            (None, LaunchMode::OneShot | LaunchMode::Prompted) => read_prompt(&asked, &paths, ui)?,
         };
-        let args = asked.options;
+        let mut args = asked.options;
         let found = detect::find(&wanted, spec, env_path.as_deref())
             .map_err(|failure| keep_prompt(failure, &display, &paths))?;
         let child_path = detect::child_path(spec, &found, env_path.as_deref());
@@ -81,7 +102,8 @@ impl Start {
         warn_untried(ui, spec, version.as_deref());
 
         let here = current_dir();
-        let LookedUp { resolution, resume, approvals } = look_up(&args, &paths, &here)?;
+        let of_row = again.as_ref().map(|again| &again.row);
+        let LookedUp { resolution, mut resume, approvals } = look_up(&args, &paths, &here, of_row)?;
         if let Some(Resumed { row, .. }) = resume.as_ref().filter(|r| r.row.engine != wanted) {
             let message = format!("session {} is one of {}, not of {wanted}", row.id, row.engine);
             let failure = Failure::new(ExitKind::Usage, message)
@@ -113,14 +135,31 @@ impl Start {
             cwd: cwd.clone(),
             version: version.clone(),
         };
-        let model = args.model.clone().or_else(|| config.models.value.get(&wanted).cloned());
+        // A conversation goes on with the model that it began with.
+        let earlier = resume.as_ref().and_then(|resumed| resumed.row.model.clone());
+        let model = args.model.clone().or(earlier);
+        let model = model.or_else(|| config.models.value.get(&wanted).cloned());
         let window = engine.configured(&host).window(spec, model.as_deref(), version.as_deref());
         let delivery = engine.delivery(window, mode);
-        // A resumed session has its block, unless a plugin has to put it back on each request.
-        let again = resume.as_ref().is_some_and(|r| !(r.had_block && engine.reapplies_block()));
+        let mut attach = attach_paths(&args, &here)?;
+        let mut standing = Standing::default();
+        if let Some(resumed) = &mut resume {
+            resumed.learn_id(engine.as_ref(), &host, &paths);
+            standing.block = !resumed.repeats_block(engine.as_ref());
+            let in_block = delivery.instructions == InstructionRoute::HeadOfBlock;
+            standing.instructions = in_block || resumed.first.instructions_in_talk == Some(true);
+            if !standing.block {
+                // The first message is built anew, as it was asked for.
+                attach.splice(..0, resumed.attachments(ui));
+                args.no_docs |= resumed.first.no_docs;
+                args.no_attach |= resumed.first.no_attach;
+                args.no_profile |= resumed.first.no_profile;
+            }
+        }
+        let switches = switches(&args, config.profile.value, project.as_ref(), standing);
         let snapshot = folder::snapshot(&SnapshotRequest {
-            switches: switches(&args, config.profile.value, project.as_ref(), again),
-            attach: attach_paths(&args, &here)?,
+            switches,
+            attach: attach.clone(),
             reading: Reading::UpTo(delivery.budget().bytes()),
             ..snapshot_request(&paths, project.as_ref(), &cwd)
         });
@@ -141,46 +180,30 @@ impl Start {
             first,
             env,
             resume,
+            again: again.map(|again| again.row),
+            attach,
+            switches,
+            delivery,
             chip: config.chip.value,
             approvals,
             mode,
         })
     }
 
-    /// The plan of one try: `attempt` is the session itself, or for a later try an id of its own.
-    pub(super) fn plan(
-        &self,
-        session: SessionId,
-        attempt: SessionId,
-    ) -> Result<LaunchPlan, Failure> {
-        let host = Host {
-            env: self.env.clone(),
-            home: self.paths.home.clone(),
-            cwd: self.cwd.clone(),
-            version: self.version.clone(),
-        };
-        let resume = match &self.resume {
-            None => None,
-            Some(Resumed { row, .. }) => Some(row.engine_session_id.clone().ok_or_else(|| {
-                Failure::new(
-                    ExitKind::NotFound,
-                    format!("session {} has no id of the engine to resume by", row.id),
-                )
-                .hint("the engine ended before it told one; start a new session")
-            })?),
-        };
+    pub(super) fn plan(&self, ids: Ids) -> Result<LaunchPlan, Failure> {
+        let resume = self.resume.as_ref().map(|resumed| resumed.engine_id(self.engine.as_ref()));
         let request = LaunchRequest {
             engine: self.engine.id().clone(),
             program: self.program.clone(),
-            session: attempt.to_string(),
-            resume,
+            session: ids.attempt.to_string(),
+            resume: resume.transpose()?,
             first_message: self.resume.as_ref().and_then(|r| r.first_message.clone()),
             first_display: self.resume.as_ref().and_then(|r| r.first_display.clone()),
             cwd: self.cwd.clone(),
             model: self.model.clone(),
             engine_args: self.args.engine_args.clone(),
-            run_dir: self.runs.join(attempt.to_string()),
-            survey: self.engine.survey(&host, &self.first),
+            run_dir: self.runs.join(ids.attempt.to_string()),
+            survey: self.engine.survey(&self.host(), &self.first),
         };
         let plan = match self.mode {
             LaunchMode::OneShot => self.engine.plan(&request, &self.first),
@@ -190,29 +213,40 @@ impl Start {
         };
         let mut plan = plan.map_err(|error| {
             let kind = match error {
-                PlanError::NoResume(_) => ExitKind::EngineUnavailable,
+                PlanError::NoResume { .. } => ExitKind::EngineUnavailable,
                 PlanError::TooLong { .. } => ExitKind::BadPrompt,
             };
             keep_prompt(Failure::new(kind, error.to_string()), self.first.display(), &self.paths)
         })?;
         // By it a command below the engine knows that no person has typed it.
-        plan.env.push((SESSION_VARIABLE.into(), session.to_string().into()));
+        plan.env.push((SESSION_VARIABLE.into(), ids.session.to_string().into()));
         if self.env.contains_key(TOKEN_VARIABLE) {
             plan.env_remove.push(TOKEN_VARIABLE.to_owned());
         }
         if let Some(path) = self.env.get("PATH") {
             plan.env.push(("PATH".into(), path.clone()));
         }
+        let first = self.resume.as_ref().map(|resumed| &resumed.first);
+        if first.is_some_and(|first| first.block_on_wire == Some(true)) && !plan.block_on_wire {
+            plan.warnings.push(format!(
+                "{}: this way it gets the conversation without the docs of its first message; they \
+                 ride on a plugin that is not loaded here",
+                self.name()
+            ));
+        }
         Ok(plan)
     }
 
+    /// Whether the instructions stand in the conversation instead of the system prompt.
+    pub(super) fn instructions_in_talk(&self, plan: &LaunchPlan) -> bool {
+        self.delivery.instructions == InstructionRoute::HeadOfBlock
+            || plan.channels.instructions == InstructionChannel::HeadOfBlock
+    }
+
     /// The run folder with the plan's files.
-    pub(super) fn run_folder(
-        &self,
-        attempt: SessionId,
-        plan: &LaunchPlan,
-    ) -> Result<RunFolder, Failure> {
-        RunFolder::create(&self.runs, &attempt.to_string())
+    pub(super) fn run_folder(&self, ids: Ids, plan: &LaunchPlan) -> Result<RunFolder, Failure> {
+        self.settle_others();
+        RunFolder::create(&self.runs, &ids.attempt.to_string())
             .and_then(|folder| folder.fill(plan).map(|()| folder))
             .map_err(|e| {
                 let place = self.runs.display();
@@ -235,30 +269,6 @@ impl Start {
         Ok(Some(RunLock::acquire(&self.paths, &key, &command, now_ms())?))
     }
 
-    pub(super) fn new_session(
-        &self,
-        id: SessionId,
-        plan: &LaunchPlan,
-        display: &DisplayText,
-    ) -> NewSession {
-        NewSession {
-            id,
-            engine: self.engine.id().to_string(),
-            model: self.model.clone(),
-            project: self.project.as_ref().and_then(|p| p.id.clone()),
-            project_root: self.project.as_ref().and_then(|p| p.root.clone()),
-            cwd: self.cwd.clone(),
-            mode: match self.mode {
-                LaunchMode::OneShot => SessionMode::OneShot,
-                LaunchMode::Prompted => SessionMode::Prompted,
-                LaunchMode::Wrapped => SessionMode::Wrapped,
-            },
-            argv: plan.argv_without_text(),
-            started_at: now_ms(),
-            display: display.clone(),
-        }
-    }
-
     pub(super) fn say_before(&self, plan: &LaunchPlan) {
         self.log(plan);
         if self.args.output() == Output::Text {
@@ -274,7 +284,8 @@ impl Start {
             }
         }
         let no_recipe = self.engine.catalogue().gate.route == GateRoute::None;
-        if self.mode == LaunchMode::Wrapped && no_recipe && plan.plugin_receipt.is_none() {
+        let begins = self.mode == LaunchMode::Wrapped && self.resume.is_none();
+        if begins && no_recipe && plan.plugin_receipt.is_none() {
             self.ui.warning(&format!(
                 "{}: engines.toml has no `gate` for it; the docs do not go along in terminal use",
                 self.name()
@@ -335,10 +346,12 @@ impl Start {
 
 /// One-shot where it is asked for or there is no terminal; else the engine's own interface, with a
 /// first message if one is given (SPEC section 6).
-fn mode(asked: &RunArgs, spec: &EngineSpec) -> LaunchMode {
+fn mode(asked: &RunArgs, spec: &EngineSpec, again: bool) -> LaunchMode {
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let given =
-        asked.prompt.is_some() || asked.prompt_option.is_some() || asked.prompt_file.is_some();
+    let given = again
+        || asked.prompt.is_some()
+        || asked.prompt_option.is_some()
+        || asked.prompt_file.is_some();
     // An engine of the user's own without a recipe takes a given message on pipes.
     let takes_given = spec.gate.route != GateRoute::None || !spec.tui.prompt_args.is_empty();
     if asked.options.wants_one_answer() || !terminal {
@@ -349,18 +362,5 @@ fn mode(asked: &RunArgs, spec: &EngineSpec) -> LaunchMode {
         LaunchMode::Prompted
     } else {
         LaunchMode::OneShot
-    }
-}
-
-/// The end of a session whose engine did not start.
-pub(super) fn not_started() -> SessionEnd {
-    SessionEnd {
-        ended_at: now_ms(),
-        exit_code: None,
-        signal: None,
-        outcome: Outcome::NotStarted,
-        engine_session_id: None,
-        reply: None,
-        receipt: None,
     }
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Workplace;
-use super::gather::{current_dir, snapshot_request, switches, working_dir};
+use super::gather::{Standing, current_dir, snapshot_request, switches, working_dir};
 use crate::cli::RunOptions;
 use crate::context::{AutoContext, ContextSnapshot, Delivery, Reading, SnapshotRequest, folder};
 use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
@@ -160,7 +160,7 @@ pub(super) fn snapshot(
 ) -> ContextSnapshot {
     let args = RunOptions::default();
     folder::snapshot(&SnapshotRequest {
-        switches: switches(&args, place.config.profile.value, project, false),
+        switches: switches(&args, place.config.profile.value, project, Standing::default()),
         reading,
         ..snapshot_request(&place.paths, project, cwd)
     })

@@ -57,6 +57,7 @@ mod tests {
             complaints: Vec::new(),
             answered,
             reply_cut: false,
+            stderr_end: Vec::new(),
         }
     }
 

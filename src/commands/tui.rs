@@ -1,24 +1,28 @@
 //! The engine's own interface in the user's terminal, wrapped: with a given first message or without.
 //! The session's row is written when there is a message: at once for a given one, else when the gate
-//! releases the first that the user submits.
+//! releases the first that the user submits. A conversation that is gone on with has its first message
+//! already: its row, without a message of its own, is written at once, and no gate stands in the way.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use super::not_found::NotFound;
 use super::now_ms;
-use super::start::{Start, not_started};
+use super::recording::{Ids, not_started, note};
+use super::start::Start;
 use crate::context::{DisplayText, earlier_block};
 use crate::engines::LaunchMode;
 use crate::error::{ExitKind, Failure};
 use crate::launch::editor_socket::{EDITOR_SUBCOMMAND, EditorPlan};
 use crate::launch::front::FrontMark;
-use crate::launch::gate;
+use crate::launch::gate::{self, Gatekeeper};
+use crate::launch::notice::Notice;
 use crate::launch::plan::{LaunchPlan, StdinPlan};
 use crate::launch::plugin_report::PluginReport;
 use crate::launch::receipt::Receipt;
 use crate::launch::run_folder::carry_back;
 use crate::launch::wrapped::{self, Hooks, WrappedOutcome, WrappedPlan};
-use crate::session::{Outcome, Recorder, SessionEnd, SessionId, Store};
+use crate::session::{Outcome, Recorder, SessionEnd, Store};
 
 /// How many of the newest typed texts are looked through; an engine's history is hardly longer.
 const EARLIER_TEXTS: u32 = 10_000;
@@ -27,44 +31,32 @@ const EARLIER_TEXTS: u32 = 10_000;
 const FRONTS_KNOWN: u32 = 500;
 
 /// Runs the engine in the terminal to its end.
-pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<ExitCode, Failure> {
-    let folder = start.run_folder(id, plan)?;
-    let given = start.mode == LaunchMode::Prompted;
-    let mut recorder = None;
-    let mut warnings = Vec::new();
-    if given {
-        let row = start.new_session(id, plan, start.first.display());
-        let (started, warning) = Recorder::start(&start.paths, row);
-        recorder = Some(started);
-        warnings.extend(warning);
+pub(super) fn run(start: &Start, ids: Ids, plan: &LaunchPlan) -> Result<ExitCode, Failure> {
+    let folder = start.run_folder(ids, plan)?;
+    let begun = begun(start);
+    let mut recording = Recording { recorder: None, early: Vec::new(), warnings: Vec::new() };
+    if begun {
+        recording.recorder = Some(start.record(ids, plan, start.first.display(), &folder)?);
     }
     start.say_before(plan);
-    for warning in warnings.drain(..) {
-        start.ui.warning(&warning);
-    }
-    let draft = (given && !plan.carries_message).then(|| start.first.display().clone());
-    let gate = if given && plan.carries_message {
-        // The engine has its message: nothing is left to decide.
-        gate::for_engine(&gate::GateSpec::default(), String::new(), None, Vec::new())
-    } else {
-        let spec = &start.engine.catalogue().gate;
-        gate::for_engine(spec, plan.gate_prefix.clone(), draft, earlier_fronts(start, spec))
-    };
+    let shared = std::cell::RefCell::new(&mut recording);
     let mut record = |display: &DisplayText| {
-        if let Some(recorder) = &mut recorder {
-            warnings.extend(recorder.set_display(&as_typed(start, display)));
-            return;
+        let mut recording = shared.borrow_mut();
+        let display = as_typed(start, display);
+        if let Some(recorder) = &mut recording.recorder {
+            let warning = recorder.set_display(&display);
+            recording.warnings.extend(warning);
+        } else {
+            recording.begin(start.record(ids, plan, &display, &folder));
         }
-        let row = start.new_session(id, plan, &as_typed(start, display));
-        let (started, warning) = Recorder::start(&start.paths, row);
-        recorder = Some(started);
-        warnings.extend(warning);
     };
+    let mut notice = |news| shared.borrow_mut().note(news);
     let outcome = wrapped::run(
         &wrapped_plan(start, plan, folder.path()),
-        gate,
-        Hooks { record: &mut record },
+        gate(start, plan),
+        Hooks { record: &mut record, notice: &mut notice },
     );
+    let Recording { recorder, warnings, .. } = recording;
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => {
@@ -81,6 +73,9 @@ pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<Exi
     }
     for note in &outcome.notes {
         start.ui.warning(&format!("{}: {note}", start.name()));
+    }
+    if let Some(missing) = NotFound::after(start, outcome.exit_code(), b"") {
+        missing.say(start);
     }
     finish(start, plan, recorder, &outcome);
     drop(folder);
@@ -108,6 +103,51 @@ fn earlier_fronts(start: &Start, spec: &gate::GateSpec) -> Vec<FrontMark> {
     let marks = Store::open_reading(&start.paths)
         .and_then(|store| store.fronts(&start.engine.id().to_string(), FRONTS_KNOWN));
     marks.unwrap_or_default().into_iter().filter_map(|m| serde_json::from_value(m).ok()).collect()
+}
+
+/// Whether there is a row before the engine starts.
+fn begun(start: &Start) -> bool {
+    start.mode == LaunchMode::Prompted || start.resume.is_some()
+}
+
+fn gate(start: &Start, plan: &LaunchPlan) -> Box<dyn Gatekeeper> {
+    let given = start.mode == LaunchMode::Prompted;
+    if plan.carries_message || (start.resume.is_some() && !given) {
+        // The engine has the first message: nothing is left to decide.
+        return gate::for_engine(&gate::GateSpec::default(), String::new(), None, Vec::new());
+    }
+    let draft = given.then(|| start.first.display().clone());
+    let spec = &start.engine.catalogue().gate;
+    gate::for_engine(spec, plan.gate_prefix.clone(), draft, earlier_fronts(start, spec))
+}
+
+/// The record of a session that may begin while the engine runs.
+struct Recording {
+    recorder: Option<Recorder>,
+    /// What was noticed before.
+    early: Vec<Notice>,
+    warnings: Vec<String>,
+}
+
+impl Recording {
+    fn begin(&mut self, started: Result<Recorder, Failure>) {
+        match started {
+            Ok(mut recorder) => {
+                for notice in self.early.drain(..) {
+                    note(&mut recorder, notice);
+                }
+                self.recorder = Some(recorder);
+            }
+            Err(failure) => self.warnings.push(failure.message),
+        }
+    }
+
+    fn note(&mut self, notice: Notice) {
+        match &mut self.recorder {
+            Some(recorder) => note(recorder, notice),
+            None => self.early.push(notice),
+        }
+    }
 }
 
 fn wrapped_plan(start: &Start, plan: &LaunchPlan, run_dir: &std::path::Path) -> WrappedPlan {
@@ -146,6 +186,8 @@ fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome:
     let Some(recorder) = recorder else { return };
     let code = outcome.exit_code();
     tracing::info!(code, first_message = outcome.gate_done, "ended");
+    let engine_session = plan.engine_session.clone().or(plugin.session.clone());
+    let engine_session = engine_session.or_else(|| start.learn_id(&recorder));
     let receipt = Receipt {
         version: 1,
         engine_version: start.version.clone(),
@@ -167,7 +209,8 @@ fn finish(start: &Start, plan: &LaunchPlan, recorder: Option<Recorder>, outcome:
         exit_code: outcome.end.code,
         signal: outcome.end.signal.or(outcome.forwarded),
         outcome: if code == 0 { Outcome::Ok } else { Outcome::Failed },
-        engine_session_id: plan.engine_session.clone().or(plugin.session),
+        engine_session_id: engine_session,
+        accepted: None,
         reply: None,
         receipt: Some(receipt.to_json()),
     }));

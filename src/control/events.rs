@@ -1,7 +1,8 @@
 //! `GET /events`: what changes in the store, whoever changes it: an approval may come from the
 //! terminal, an end from an engine's own process. While somebody listens, one thread asks SQLite
 //! every 200 ms whether the database has changed (`PRAGMA data_version`, a look at shared memory) and
-//! only then reads it. Nobody listens: no thread, no timer.
+//! only then reads it; now and then it looks for sessions whose omni-run was killed, which nobody else
+//! would write down. Nobody listens: no thread, no timer.
 //!
 //! Events say that something changed and its new status, no text of a session. `ready` comes first;
 //! who reads the lists after it misses nothing. A listener that falls behind loses its stream and,
@@ -10,6 +11,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header::CONTENT_TYPE};
@@ -21,6 +23,7 @@ use super::changes::Source;
 use super::error::{ApiError, ErrorCode};
 use super::limits;
 use crate::paths::Paths;
+use crate::session::{Look, settle};
 
 /// All who listen.
 #[derive(Debug)]
@@ -105,7 +108,14 @@ impl Hub {
     /// The thread's life: as long as somebody listens.
     fn watch(&self) {
         let mut source = Source::new(&self.paths);
+        let mut looked: Option<Instant> = None;
         loop {
+            if looked.is_none_or(|at| at.elapsed() >= limits::DEAD_LOOK) {
+                if let Err(error) = settle(&self.paths, Look::Marks) {
+                    tracing::info!(%error, "dead sessions are not marked");
+                }
+                looked = Some(Instant::now());
+            }
             let news = source.changes();
             let mut listeners = self.lock();
             for listener in &mut listeners.all {

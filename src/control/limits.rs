@@ -57,6 +57,10 @@ pub const STREAMS: usize = 8;
 /// shared memory (`PRAGMA data_version`).
 pub const EVENT_LOOK: Duration = Duration::from_millis(200);
 
+/// How often sessions whose omni-run was killed are looked for while somebody listens: a kill leaves
+/// no write behind that could be noticed.
+pub const DEAD_LOOK: Duration = Duration::from_secs(5);
+
 /// Looks with news that wait for one slow listener: seconds of work. They are shared by all listeners;
 /// one look's are at most some 400 KB.
 pub const EVENT_BACKLOG: usize = 16;

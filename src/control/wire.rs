@@ -251,7 +251,8 @@ pub struct SessionView {
     pub cwd: String,
     /// `one_shot`, `prompted`, `wrapped`
     pub mode: &'static str,
-    /// `running`, `ok`, `failed`, `timed_out`, `not_started`
+    /// `running`, `ok`, `failed`, `timed_out`, `not_started`, `crashed` (its omni-run was killed),
+    /// `lost` (its machine went down)
     pub status: &'static str,
     /// The engine's exit code.
     pub exit_code: Option<i32>,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::LaunchMode;
 use super::gate_spec::GateSpec;
 use crate::error::{ExitKind, Failure};
 
@@ -66,6 +67,8 @@ pub struct EngineSpec {
     pub one_shot: OneShot,
     /// How its own interface is started.
     pub tui: Tui,
+    /// How a conversation is gone on with.
+    pub resume: Resume,
     /// What goes as bytes.
     pub attachments: Attachments,
     /// How the first message of the terminal UI gets its block.
@@ -186,6 +189,9 @@ pub struct OneShot {
     pub model_args: Vec<String>,
     /// Added to a new session where the launcher may choose the id.
     pub session_args: Vec<String>,
+    /// The id that is chosen, made of `{session_id}`, a UUID, or of `{turned_session_id}`, the same
+    /// with its random digits in front; empty: just the first.
+    pub session_id: String,
     /// Added when a session is resumed; empty: it can't be.
     pub resume_args: Vec<String>,
     /// Where the sent text goes.
@@ -225,6 +231,23 @@ pub struct Tui {
     pub pdf: bool,
     /// How a path is named in the header so that the engine attaches the file (`@{path}`).
     pub path_in_text: String,
+}
+
+/// What is known of an engine's resume beside the arguments (`resume-args` of each use), for the one
+/// who asked for a conversation that is not found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Resume {
+    /// Its words for "there is no such conversation", as they stand on stderr in one-shot use.
+    pub not_found: Vec<String>,
+    /// In place of these words it starts a new conversation: then omni-run has to look first.
+    pub opens_new: bool,
+    /// It writes a conversation down with the answer: that it has none proves nothing.
+    pub written_late: bool,
+    /// It finds a conversation only from the folder in which that began.
+    pub same_folder: bool,
+    /// Where it keeps its conversations, with the variable that names another place.
+    pub kept: String,
 }
 
 /// Attachments as bytes, and the sizes beyond which they go by path.
@@ -327,6 +350,17 @@ impl EngineSpec {
         let from = tried.from.is_empty() || key >= version_key(&tried.from);
         let to = tried.to.is_empty() || key <= version_key(&tried.to);
         Some(from && to)
+    }
+
+    /// Whether it can go on with a session in this use.
+    pub fn resumes(&self, mode: LaunchMode) -> bool {
+        let args = match (mode, &self.tui.resume_args) {
+            (LaunchMode::Prompted | LaunchMode::Wrapped, Some(args)) => args,
+            (LaunchMode::OneShot | LaunchMode::Prompted | LaunchMode::Wrapped, _) => {
+                &self.one_shot.resume_args
+            }
+        };
+        !args.is_empty()
     }
 
     /// The window that the engine enforces, in tokens. `model`: as given or configured; `version`:

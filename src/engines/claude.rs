@@ -4,6 +4,7 @@
 use base64::Engine as _;
 use serde_json::{Value, json};
 
+use super::conversation::{self, Line, files_below, search_files};
 use super::dialogue::{Lines, answer_line, json_line, text_at};
 use super::own_output::{OwnOutput, Piece};
 use super::*;
@@ -38,8 +39,7 @@ impl Engine for Claude {
         if let Some(model) = host.var("ANTHROPIC_MODEL") {
             return Configured { model: Some(model.to_owned()), window: None };
         }
-        let dir = host.dir("CLAUDE_CONFIG_DIR").or_else(|| host.under_home(".claude"));
-        let model = dir
+        let model = config_dir(host)
             .and_then(|dir| read_config(&dir.join("settings.json")))
             .and_then(|text| serde_json::from_str::<Value>(&text).ok())
             .and_then(|settings| text_at(&settings, &["model"]).map(str::to_owned));
@@ -107,6 +107,26 @@ impl Engine for Claude {
         Ok(plan)
     }
 
+    /// One file for each conversation, in a folder for each working folder.
+    fn kept_in(&self, host: &Host) -> Option<PathBuf> {
+        Some(config_dir(host)?.join("projects"))
+    }
+
+    fn look_up(&self, host: &Host, query: &Query<'_>) -> Answer {
+        let Some(folder) = self.kept_in(host).filter(|folder| folder.is_dir()) else {
+            return Answer::Unknown;
+        };
+        let by_name = |file: &Path| Some(file.file_stem()?.to_str()?.to_owned());
+        search_files(query, files_below(&folder, 1, ".jsonl"), by_name, |line| {
+            let head = Line::Head { id: None, cwd: text_at(line, &["cwd"]).map(str::to_owned) };
+            if text_at(line, &["type"]) != Some("user") {
+                return vec![head];
+            }
+            let texts = conversation::texts(&line["message"]["content"]);
+            vec![head, Line::User { texts, at: conversation::time(&line["timestamp"]) }]
+        })
+    }
+
     fn dialogue(&self, plan: &LaunchPlan, first: &FirstMessage) -> Box<dyn Dialogue> {
         let empty_is_failure = self.spec.one_shot.empty_is_failure;
         if plan.stdin != StdinPlan::Dialogue {
@@ -122,6 +142,10 @@ impl Engine for Claude {
         };
         Box::new(Blocks { line: user_line(first), answers, ..Blocks::default() })
     }
+}
+
+fn config_dir(host: &Host) -> Option<PathBuf> {
+    host.dir("CLAUDE_CONFIG_DIR").or_else(|| host.under_home(".claude"))
 }
 
 /// Whether the version is of the newer of the two tried lines; an unknown one is.

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::conversation::{self, Line, files_below, search_files};
 use super::dialogue::{Lines, answer_line, json_line, text_at};
 use super::*;
 
@@ -43,6 +44,10 @@ impl Codex {
         }
         // One argument cannot hold them, and nothing may be cut: head of the block.
         plan.channels.instructions = InstructionChannel::HeadOfBlock;
+        if request.resume.is_some() {
+            // There they stand in the conversation already.
+            return String::new();
+        }
         plan.warnings.push(format!(
             "instructions of {} bytes are over what one argument of {} holds; they stand at the \
              head of the first message instead",
@@ -53,9 +58,12 @@ impl Codex {
     }
 
     fn config(&self, host: &Host) -> Option<toml::Table> {
-        let dir = host.dir("CODEX_HOME").or_else(|| host.under_home(".codex"))?;
-        toml::from_str(&read_config(&dir.join("config.toml"))?).ok()
+        toml::from_str(&read_config(&home(host)?.join("config.toml"))?).ok()
     }
+}
+
+fn home(host: &Host) -> Option<PathBuf> {
+    host.dir("CODEX_HOME").or_else(|| host.under_home(".codex"))
 }
 
 impl Engine for Codex {
@@ -137,6 +145,36 @@ impl Engine for Codex {
         let prefix = format!("{head}{}", tui::prefix(&spec, first));
         tui::message(&mut plan, &spec, &request, first, mode, prefix);
         Ok(plan)
+    }
+
+    /// One rollout file for each conversation, by year, month and day.
+    fn kept_in(&self, host: &Host) -> Option<PathBuf> {
+        Some(home(host)?.join("sessions"))
+    }
+
+    fn look_up(&self, host: &Host, query: &Query<'_>) -> Answer {
+        let Some(folder) = self.kept_in(host).filter(|folder| folder.is_dir()) else {
+            return Answer::Unknown;
+        };
+        // `rollout-<time>-<id>.jsonl`; the id is a UUID.
+        let by_name = |file: &Path| {
+            let stem = file.file_stem()?.to_str()?;
+            Some(stem.get(stem.len().checked_sub(36)?..)?.to_owned())
+        };
+        search_files(query, files_below(&folder, 3, ".jsonl"), by_name, |line| {
+            let payload = &line["payload"];
+            match (text_at(line, &["type"]), text_at(payload, &["role"])) {
+                (Some("session_meta"), _) => {
+                    let text = |key| text_at(payload, &[key]).map(str::to_owned);
+                    vec![Line::Head { id: text("id"), cwd: text("cwd") }]
+                }
+                (Some("response_item"), Some("user")) => vec![Line::User {
+                    texts: conversation::texts(&payload["content"]),
+                    at: conversation::time(&line["timestamp"]),
+                }],
+                _ => vec![Line::Other],
+            }
+        })
     }
 
     fn dialogue(&self, plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::acp::Acp;
+use super::conversation::{self, Line, files_below, search_files};
 use super::dialogue::{Lines, json_line, text_at};
 use super::own_output::{OwnOutput, Piece};
 use super::*;
@@ -134,6 +135,44 @@ impl Engine for Gemini {
         }
         tui::message(&mut plan, &spec, request, first, mode, tui::prefix(&spec, first));
         Ok(plan)
+    }
+
+    /// A folder for each project, with a file for each conversation in its `chats`.
+    fn kept_in(&self, host: &Host) -> Option<PathBuf> {
+        Some(settings_dir(host)?.join("tmp"))
+    }
+
+    fn look_up(&self, host: &Host, query: &Query<'_>) -> Answer {
+        let Some(folder) = self.kept_in(host).filter(|folder| folder.is_dir()) else {
+            return Answer::Unknown;
+        };
+        let mut files = files_below(&folder, 2, ".jsonl");
+        files.retain(|file| {
+            let chats = file.parent().filter(|dir| dir.ends_with("chats"));
+            let project = chats.and_then(Path::parent);
+            let root = project.and_then(|dir| read_config(&dir.join(".project_root")));
+            chats.is_some() && root.is_none_or(|root| query.is_cwd(root.trim()))
+        });
+        // A name has only the head of the id.
+        search_files(
+            query,
+            files,
+            |_| None,
+            |line| {
+                if let Some(id) = text_at(line, &["sessionId"]) {
+                    return vec![Line::Head { id: Some(id.to_owned()), cwd: None }];
+                }
+                let set = line["$set"]["messages"].as_array();
+                let messages = set.map_or(std::slice::from_ref(line), Vec::as_slice);
+                let users = messages.iter().filter(|m| text_at(m, &["type"]) == Some("user"));
+                users
+                    .map(|m| Line::User {
+                        texts: conversation::texts(&m["content"]),
+                        at: conversation::time(&m["timestamp"]),
+                    })
+                    .collect()
+            },
+        )
     }
 
     fn dialogue(&self, plan: &LaunchPlan, first: &FirstMessage) -> Box<dyn Dialogue> {

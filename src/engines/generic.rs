@@ -55,10 +55,17 @@ pub(super) fn base(
     let mut plan = LaunchPlan::bare(&request.program, &request.cwd, channels);
     plan.env.extend(spec.env.iter().map(|(k, v)| (k.clone(), v.into())));
     let session = &request.session;
+    let chosen = match spec.one_shot.session_id.as_str() {
+        "" => session.clone(),
+        pattern => pattern
+            .replace("{session_id}", session)
+            .replace("{turned_session_id}", &turned(session)),
+    };
+    let engines = request.resume.as_ref().unwrap_or(&chosen);
     let fill = |text: &String| {
         text.replace("{model}", request.model.as_deref().unwrap_or_default())
             .replace("{session_id}", session)
-            .replace("{engine_session_id}", request.resume.as_deref().unwrap_or_default())
+            .replace("{engine_session_id}", engines)
             .replace("{cwd}", &request.cwd.to_string_lossy())
     };
     plan.args.extend(spec.one_shot.args.iter().map(fill).map(Into::into));
@@ -68,14 +75,17 @@ pub(super) fn base(
     match &request.resume {
         Some(id) => {
             if spec.one_shot.resume_args.is_empty() {
-                return Err(PlanError::NoResume(spec.name.clone()));
+                return Err(PlanError::NoResume {
+                    engine: spec.name.clone(),
+                    id: request.engine.to_string(),
+                });
             }
             plan.args.extend(spec.one_shot.resume_args.iter().map(fill).map(Into::into));
             plan.engine_session = Some(id.clone());
         }
         None if !spec.one_shot.session_args.is_empty() => {
             plan.args.extend(spec.one_shot.session_args.iter().map(fill).map(Into::into));
-            plan.engine_session = Some(session.clone());
+            plan.engine_session = Some(chosen.clone());
         }
         None => {}
     }
@@ -93,6 +103,14 @@ pub(super) fn base(
     }
     plan.args.extend(request.engine_args.iter().cloned());
     Ok(plan)
+}
+
+/// A UUID with its last digits, which are random, in front: the first ones of ours are the hour.
+fn turned(session: &str) -> String {
+    match uuid::Uuid::try_parse(session) {
+        Ok(id) => uuid::Uuid::from_u128(id.as_u128().rotate_left(80)).to_string(),
+        Err(_) => session.to_owned(),
+    }
 }
 
 /// The message on its channel, last on the line.
@@ -244,6 +262,13 @@ mod tests {
         assert_eq!(rest, ["--a", "1", "x"].map(OsString::from));
         let (value, rest) = take_option(&args, &["--a"]);
         assert_eq!((value.as_deref(), rest.len()), (Some("1"), 2));
+    }
+
+    #[test]
+    fn a_turned_id_begins_with_the_random_digits() {
+        let id = "01a22d7a-86e7-77ba-9b69-854275f57099";
+        assert_eq!(turned(id), "854275f5-7099-01a2-2d7a-86e777ba9b69");
+        assert_eq!(turned("no id"), "no id");
     }
 
     #[test]

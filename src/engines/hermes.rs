@@ -2,6 +2,7 @@
 //! attachments and instructions in on the wire. The plugin is a Python package on PYTHONPATH and is
 //! switched on by a managed overlay of the settings. Facts: seen on 0.19.0.
 
+use super::conversation::{judge, open_database, rows};
 use super::dialogue::Lines;
 use super::request_plugin::Orders;
 use super::*;
@@ -40,8 +41,8 @@ impl Engine for Hermes {
     }
 
     fn survey(&self, host: &Host, _first: &FirstMessage) -> Survey {
-        let dir = host.dir("HERMES_HOME").or_else(|| host.under_home(".hermes"));
-        let config = dir.and_then(|dir| read_config(&dir.join("config.yaml"))).unwrap_or_default();
+        let config =
+            home(host).and_then(|dir| read_config(&dir.join("config.yaml"))).unwrap_or_default();
         let enabled = enabled_plugins(&config);
         let blocked = if host.var(MANAGED_VARIABLE).is_some() || Path::new(MANAGED_DIR).is_dir() {
             Some(
@@ -120,6 +121,29 @@ impl Engine for Hermes {
         Ok(plan)
     }
 
+    /// One database.
+    fn kept_in(&self, host: &Host) -> Option<PathBuf> {
+        Some(home(host)?.join("state.db"))
+    }
+
+    fn look_up(&self, host: &Host, query: &Query<'_>) -> Answer {
+        let database = self.kept_in(host).and_then(|file| open_database(&file));
+        let Some(database) = database else { return Answer::Unknown };
+        let known = "SELECT id, NULL, NULL FROM sessions WHERE id = ?1";
+        let messages = "SELECT m.session_id, m.content, m.timestamp * 1000.0
+            FROM messages m JOIN sessions s ON s.id = m.session_id
+            WHERE m.role = 'user' AND CASE WHEN ?1 IS NULL
+                THEN m.timestamp * 1000.0 >= ?2 - 2000 AND coalesce(s.cwd, ?3) = ?3
+                ELSE s.id = ?1 END";
+        let cwd = query.cwd.to_string_lossy();
+        let known = rows(&database, known, [query.id]);
+        let found = rows(&database, messages, (query.id, query.since, cwd));
+        match (known, found) {
+            (Some(known), Some(found)) => judge(query, !known.is_empty(), found),
+            _ => Answer::Unknown,
+        }
+    }
+
     fn dialogue(&self, _plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
         Box::new(Quiet::default())
     }
@@ -188,6 +212,10 @@ impl Hermes {
         plan.env.push((PROMPT_VARIABLE.to_owned(), joined.into()));
         text
     }
+}
+
+fn home(host: &Host) -> Option<PathBuf> {
+    host.dir("HERMES_HOME").or_else(|| host.under_home(".hermes"))
 }
 
 /// The user's enabled plugins out of `config.yaml`: a list replaces a list in an overlay, so it has

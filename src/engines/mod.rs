@@ -8,6 +8,7 @@ mod acp;
 pub mod catalogue;
 mod claude;
 mod codex;
+pub mod conversation;
 mod cursor;
 pub mod detect;
 pub mod dialogue;
@@ -35,6 +36,7 @@ pub use catalogue::{
     ARGUMENT_LIMIT, AttachmentChannel, Catalogue, EngineId, EngineSpec, InstructionChannel,
     MessageChannel,
 };
+pub use conversation::{Answer, Query};
 pub use dialogue::{Action, Dialogue, EngineEnd, Verdict};
 pub use echo::{EchoArgs, echo_main};
 
@@ -124,6 +126,16 @@ pub trait Engine: Send + Sync {
         let mut plan = generic::base(&spec, request, first)?;
         tui::message(&mut plan, &spec, request, first, mode, tui::prefix(&spec, first));
         Ok(plan)
+    }
+
+    /// Where it keeps its conversations: a folder, or a file; `None`: nowhere that omni-run knows.
+    fn kept_in(&self, _host: &Host) -> Option<PathBuf> {
+        None
+    }
+
+    /// Looks a conversation up in the engine's own record. Reads only.
+    fn look_up(&self, _host: &Host, _query: &Query<'_>) -> Answer {
+        Answer::Unknown
     }
 
     /// The talk over the pipes that this plan needs.

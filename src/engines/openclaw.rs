@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::{self, Query, files_below, judge, open_database, rows};
 use super::dialogue::{answer_line, text_at};
 use super::request_plugin::Orders;
 use super::*;
@@ -97,6 +98,7 @@ impl Engine for Openclaw {
         if !generic::has_option(&request.engine_args, &SELECTORS[..1]) {
             spec.one_shot.args.extend(["--agent".to_owned(), "main".to_owned()]);
         }
+        let request = &with_key(request);
         let mut plan = generic::base(&spec, request, first)?;
         let prefix = with_images(&mut plan, request, first);
         let orders = Orders { exact_text: false, instructions: true, attachments: false };
@@ -127,10 +129,53 @@ impl Engine for Openclaw {
         // Its local interface runs no plugins: the gate puts the block in, and with it the
         // instructions at its head.
         let spec = tui::spec(&self.spec);
+        let request = &with_key(request);
         let mut plan = generic::base(&spec, request, first)?;
         let prefix = with_images(&mut plan, request, first);
         tui::message(&mut plan, &spec, request, first, mode, prefix);
         Ok(plan)
+    }
+
+    /// A database for each agent.
+    fn kept_in(&self, host: &Host) -> Option<PathBuf> {
+        let state = host.dir("OPENCLAW_STATE_DIR").or_else(|| host.under_home(".openclaw"))?;
+        Some(state.join("agents"))
+    }
+
+    fn look_up(&self, host: &Host, query: &Query<'_>) -> Answer {
+        let Some(id) = query.id else { return Answer::Unknown };
+        let folder = self.kept_in(host).unwrap_or_default();
+        let databases = files_below(&folder, 2, "openclaw-agent.sqlite");
+        let mut seen = Answer::Unknown;
+        for database in databases.iter().filter_map(|file| open_database(file)) {
+            // The id is the end of a key such as `agent:main:ID`.
+            let known = "SELECT current_session_id, NULL, NULL FROM session_nodes
+                WHERE substr(session_key, -length(?1) - 1) = ':' || ?1";
+            let events = "SELECT session_id, event_json, NULL FROM transcript_events
+                WHERE session_id = ?1";
+            let Some(known) = rows(&database, known, [id]) else { return Answer::Unknown };
+            seen = Answer::Absent;
+            let Some((theirs, ..)) = known.first() else { continue };
+            let Some(events) = rows(&database, events, [theirs]) else { return Answer::Unknown };
+            let messages: Vec<_> = events
+                .iter()
+                .filter_map(|(_, event, _)| serde_json::from_str::<Value>(event).ok())
+                .filter(|event| text_at(event, &["message", "role"]) == Some("user"))
+                .flat_map(|event| {
+                    let at = conversation::time(&event["timestamp"]);
+                    let texts = conversation::texts(&event["message"]["content"]);
+                    texts.into_iter().map(move |text| (String::new(), text, at))
+                })
+                .collect();
+            return match judge(query, true, messages) {
+                // It is written with the answer, and long messages are compressed.
+                Answer::There { id, has_message: Some(false) } => {
+                    Answer::There { id, has_message: None }
+                }
+                answer => answer,
+            };
+        }
+        seen
     }
 
     fn dialogue(&self, _plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {
@@ -172,6 +217,16 @@ impl Openclaw {
         let file = plan.file(request.run_dir.join("openclaw.json"), config.to_string());
         plan.env.push((CONFIG_VARIABLE.to_owned(), file.into()));
     }
+}
+
+/// A session of an omni-run that chose the id and not the key: the engine made this key of it.
+fn with_key(request: &LaunchRequest) -> LaunchRequest {
+    let is_id = |id: &String| uuid::Uuid::try_parse(id).is_ok();
+    let mut request = request.clone();
+    if let Some(id) = request.resume.take_if(|id| is_id(id)) {
+        request.resume = Some(format!("explicit:{id}"));
+    }
+    request
 }
 
 fn media_root_is_foreign() -> bool {

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::{judge, open_database, rows};
 use super::dialogue::text_at;
 use super::own_output::{OwnOutput, Piece};
 use super::request_plugin::Orders;
@@ -109,6 +110,30 @@ impl Engine for Opencode {
         plan.env.push((CONFIG_VARIABLE.to_owned(), config.to_string().into()));
         tui::plugin_message(&mut plan, &self.spec, first, mode);
         Ok(plan)
+    }
+
+    /// One database.
+    fn kept_in(&self, host: &Host) -> Option<PathBuf> {
+        let data = host.dir("XDG_DATA_HOME").or_else(|| host.under_home(".local/share"))?;
+        Some(data.join("opencode/opencode.db"))
+    }
+
+    fn look_up(&self, host: &Host, query: &Query<'_>) -> Answer {
+        let database = self.kept_in(host).and_then(|file| open_database(&file));
+        let Some(database) = database else { return Answer::Unknown };
+        let known = "SELECT id, NULL, NULL FROM session WHERE id = ?1";
+        let messages = "SELECT m.session_id, json_extract(p.data, '$.text'), m.time_created
+            FROM part p JOIN message m ON m.id = p.message_id JOIN session s ON s.id = m.session_id
+            WHERE json_extract(m.data, '$.role') = 'user' AND json_extract(p.data, '$.type') = 'text'
+              AND s.parent_id IS NULL AND CASE WHEN ?1 IS NULL
+                THEN m.time_created >= ?2 - 2000 AND s.directory = ?3 ELSE s.id = ?1 END";
+        let real = query.cwd.canonicalize().unwrap_or_else(|_| query.cwd.to_owned());
+        let known = rows(&database, known, [query.id]);
+        let found = rows(&database, messages, (query.id, query.since, real.to_string_lossy()));
+        match (known, found) {
+            (Some(known), Some(found)) => judge(query, !known.is_empty(), found),
+            _ => Answer::Unknown,
+        }
     }
 
     fn dialogue(&self, plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {

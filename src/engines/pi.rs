@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::conversation::{self, Line, files_below, search_files};
 use super::dialogue::text_at;
 use super::own_output::{OwnOutput, Piece};
 use super::request_plugin::Orders;
@@ -83,6 +84,46 @@ impl Engine for Pi {
         self.plugin(&mut plan, request, first, mode == LaunchMode::Prompted);
         tui::plugin_message(&mut plan, &self.spec, first, mode);
         Ok(plan)
+    }
+
+    /// A folder for each working folder, with a file for each conversation.
+    fn kept_in(&self, host: &Host) -> Option<PathBuf> {
+        let own = host.dir("PI_CODING_AGENT_SESSION_DIR");
+        own.or_else(|| Some(agent_dir(host)?.join("sessions")))
+    }
+
+    fn look_up(&self, host: &Host, query: &Query<'_>) -> Answer {
+        let Some(folder) = self.kept_in(host).filter(|folder| folder.is_dir()) else {
+            return Answer::Unknown;
+        };
+        let mut files = files_below(&folder, 1, ".jsonl");
+        files.extend(files_below(&folder, 0, ".jsonl"));
+        let answer = search_files(
+            query,
+            files,
+            |_| None,
+            |line| match text_at(line, &["type"]) {
+                Some("session") => {
+                    let text = |key| text_at(line, &[key]).map(str::to_owned);
+                    vec![Line::Head { id: text("id"), cwd: text("cwd") }]
+                }
+                Some("message") if text_at(line, &["message", "role"]) == Some("user") => {
+                    vec![Line::User {
+                        texts: conversation::texts(&line["message"]["content"]),
+                        at: conversation::time(&line["message"]["timestamp"]),
+                    }]
+                }
+                _ => vec![Line::Other],
+            },
+        );
+        match answer {
+            // The file is written with the first answer, not with the message.
+            Answer::Absent => Answer::Unknown,
+            Answer::There { id, has_message: Some(false) } => {
+                Answer::There { id, has_message: None }
+            }
+            answer => answer,
+        }
     }
 
     fn dialogue(&self, plan: &LaunchPlan, _first: &FirstMessage) -> Box<dyn Dialogue> {

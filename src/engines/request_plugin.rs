@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::*;
+use crate::launch::plugin_report::PluginReport;
 
 /// The variable that names the plugin's orders.
 const VARIABLE: &str = "OMNI_RUN_PLUGIN";
@@ -35,11 +36,10 @@ pub(super) fn add(
     let prefix_file = (!prefix.is_empty()).then(|| plan.file(dir.join("prefix.txt"), prefix));
     // On a resume the first message is an older one; its exact text gives the same bytes again.
     let exact = match &request.resume {
-        None => Some(first.display().as_str()),
+        None => orders.exact_text.then(|| first.display().as_str()),
         Some(_) => request.first_display.as_deref(),
     };
-    let display_file =
-        exact.filter(|_| orders.exact_text).map(|text| plan.file(dir.join("display.txt"), text));
+    let display_file = exact.map(|text| plan.file(dir.join("display.txt"), text));
     let instructions_file = first
         .auto()
         .instructions()
@@ -52,7 +52,7 @@ pub(super) fn add(
         .filter(|attachment| orders.attachments && attachment.by_path.is_none())
         .map(|a| json!({"path": a.path, "mime": a.mime, "kind": a.kind, "name": a.shown}))
         .collect();
-    let receipt = dir.join("receipt.jsonl");
+    let receipt = PluginReport::place(&request.run_dir);
     let file = json!({
         "version": 1,
         "prefix_file": prefix_file,
@@ -66,5 +66,6 @@ pub(super) fn add(
     let orders_file = plan.file(dir.join("orders.json"), file.to_string());
     plan.env.push((VARIABLE.to_owned(), orders_file.into()));
     plan.plugin_receipt = Some(receipt);
+    plan.block_on_wire = prefix_file.is_some();
     dir
 }

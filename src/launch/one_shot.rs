@@ -14,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
 use super::answer_writer::{AnswerWriter, Step};
+use super::notice::Notice;
 use super::plan::{LaunchPlan, StdinPlan};
 use super::strays::Strays;
 use super::watcher::Watcher;
@@ -27,6 +28,8 @@ const DRAIN: Duration = Duration::from_millis(500);
 const LINGER: Duration = Duration::from_secs(10);
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
+/// Bytes of the end of stderr that are kept: some lines.
+const STDERR_KEPT: usize = 4 << 10;
 /// The most bytes that wait for a slow reader of our stdout before the engine's is left unread.
 const BACKLOG: usize = 1 << 20;
 
@@ -37,6 +40,8 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// What becomes of the answer on the user's stdout.
     pub answer: AnswerWay,
+    /// The end of what the engine says on stderr is kept for [`Outcome::stderr_end`].
+    pub keeps_stderr: bool,
 }
 
 /// The answer's way to the user.
@@ -70,6 +75,8 @@ pub struct Outcome {
     pub answered: u64,
     /// The verdict's reply is only the beginning of the answer.
     pub reply_cut: bool,
+    /// The end of its stderr, where that is kept.
+    pub stderr_end: Vec<u8>,
 }
 
 /// What runs an engine on pipes, once or several times in a row. It listens to signals from its
@@ -95,7 +102,7 @@ impl OneShot {
         Ok(OneShot { runtime, signals, strays: None })
     }
 
-    /// Starts the engine and stays with it to its end.
+    /// Starts the engine and stays with it to its end. `notice` is called as things come to be known.
     ///
     /// # Errors
     /// When the process cannot be started.
@@ -105,12 +112,14 @@ impl OneShot {
         dialogue: &mut dyn Dialogue,
         limits: Limits,
         watcher: Option<&mut Watcher>,
+        notice: &mut dyn FnMut(Notice),
     ) -> io::Result<Outcome> {
         if limits.timeout.is_some() {
             self.strays.get_or_insert_with(Strays::watch);
         }
         let (signals, strays) = (&mut self.signals, self.strays.as_ref());
-        self.runtime.block_on(drive(signals, strays, plan, dialogue, limits, watcher))
+        let watch = Watch { signals, strays, watcher, notice };
+        self.runtime.block_on(drive(watch, plan, dialogue, limits))
     }
 
     /// Waits between two tries; the number of the signal that ended the wait before its time.
@@ -173,21 +182,30 @@ struct Pipes {
     user_gone: bool,
 }
 
+/// What a run listens to, and whom it tells.
+struct Watch<'a> {
+    signals: &'a mut Signals,
+    strays: Option<&'a Strays>,
+    watcher: Option<&'a mut Watcher>,
+    notice: &'a mut dyn FnMut(Notice),
+}
+
 async fn drive(
-    signals: &mut Signals,
-    strays: Option<&Strays>,
+    watch: Watch<'_>,
     plan: &LaunchPlan,
     dialogue: &mut dyn Dialogue,
     limits: Limits,
-    watcher: Option<&mut Watcher>,
 ) -> io::Result<Outcome> {
-    let mut child: Child =
-        tokio::process::Command::from(command(plan, dialogue.wants_stderr())?).spawn()?;
+    let Watch { signals, strays, watcher, notice } = watch;
+    notice(Notice::Starting);
+    let piped_stderr = dialogue.wants_stderr() || limits.keeps_stderr;
+    let mut child: Child = tokio::process::Command::from(command(plan, piped_stderr)?).spawn()?;
     let group = Pid::from_raw(child.id().map_or(0, u32::cast_signed));
     tracing::info!(pid = group.as_raw(), "the engine runs");
     if let Some(watcher) = watcher {
         watcher.guard(group);
     }
+    notice(Notice::Started(group));
     let mut pipes = Pipes {
         stdin: child.stdin.take(),
         stdout: child.stdout.take(),
@@ -207,6 +225,7 @@ async fn drive(
         complaints: Vec::new(),
         answered: 0,
         reply_cut: false,
+        stderr_end: Vec::new(),
     };
     let far = Instant::now() + Duration::from_secs(365 * 24 * 3600);
     let mut timeout_at = limits.timeout.map_or(far, |t| Instant::now() + t);
@@ -216,7 +235,10 @@ async fn drive(
     let (mut writer, mut user_err) = (AnswerWriter::start(), tokio::io::stderr());
     let mut written = false;
 
-    apply(dialogue.start(), &mut pipes, &mut outcome, limits, &mut linger_until);
+    let mut apply = |actions, pipes: &mut Pipes, outcome: &mut Outcome, linger: &mut Instant| {
+        apply(actions, pipes, outcome, limits, linger, notice);
+    };
+    apply(dialogue.start(), &mut pipes, &mut outcome, &mut linger_until);
     loop {
         let silent = pipes.stdout.is_none() && pipes.stderr.is_none();
         let closed = exited && silent && pipes.to_user.is_empty();
@@ -263,7 +285,7 @@ async fn drive(
                     }
                     Ok(n) => dialogue.stdout(&out_buf[..n]),
                 };
-                apply(actions, &mut pipes, &mut outcome, limits, &mut linger_until);
+                apply(actions, &mut pipes, &mut outcome, &mut linger_until);
                 if exited {
                     drain_until = Instant::now() + DRAIN;
                 }
@@ -273,8 +295,11 @@ async fn drive(
                 Ok(n) => {
                     let _ = user_err.write_all(&err_buf[..n]).await;
                     let _ = user_err.flush().await;
+                    if limits.keeps_stderr {
+                        keep_end(&mut outcome.stderr_end, &err_buf[..n]);
+                    }
                     let actions = dialogue.stderr(&err_buf[..n]);
-                    apply(actions, &mut pipes, &mut outcome, limits, &mut linger_until);
+                    apply(actions, &mut pipes, &mut outcome, &mut linger_until);
                 }
             },
             step = writer.step(&mut pipes.to_user), if !pipes.to_user.is_empty() || closed => match step {
@@ -317,7 +342,7 @@ async fn drive(
             // Only while output is read at all: behind a slow reader its tail still waits.
             () = sleep_until(drain_until), if drain_until != far && pipes.to_user.len() < BACKLOG => {
                 (pipes.stdout, pipes.stderr) = (None, None);
-                apply(dialogue.stdout_end(), &mut pipes, &mut outcome, limits, &mut linger_until);
+                apply(dialogue.stdout_end(), &mut pipes, &mut outcome, &mut linger_until);
                 drain_until = far;
             },
         }
@@ -334,6 +359,12 @@ async fn drive(
     Ok(outcome)
 }
 
+fn keep_end(kept: &mut Vec<u8>, more: &[u8]) {
+    kept.extend_from_slice(more);
+    let over = kept.len().saturating_sub(STDERR_KEPT);
+    kept.drain(..over);
+}
+
 fn dialogue_needs_output(plan: &LaunchPlan) -> bool {
     plan.stdin == StdinPlan::Dialogue
 }
@@ -344,11 +375,15 @@ fn apply(
     outcome: &mut Outcome,
     limits: Limits,
     linger_until: &mut Instant,
+    notice: &mut dyn FnMut(Notice),
 ) {
     for action in actions {
         match action {
             Action::Answer(bytes) => {
                 outcome.answered += bytes.len() as u64;
+                if !bytes.is_empty() {
+                    notice(Notice::Accepted("the engine began to answer"));
+                }
                 if pipes.user_gone {
                     continue;
                 }
@@ -363,7 +398,10 @@ fn apply(
             }
             Action::Send(bytes) => pipes.to_engine.extend_from_slice(&bytes),
             Action::CloseStdin => pipes.close_stdin = true,
-            Action::Session(id) => outcome.engine_session = Some(id),
+            Action::Session(id) => {
+                notice(Notice::Session(id.clone()));
+                outcome.engine_session = Some(id);
+            }
             Action::Complaint(text) => outcome.complaints.push(text),
             Action::Done => *linger_until = Instant::now() + LINGER,
         }

@@ -45,6 +45,8 @@ pub struct LaunchPlan {
     /// The engine's output format that the user asked for, where the route fixes another: the dialogue
     /// answers in it.
     pub own_output: Option<String>,
+    /// The block is put in on the wire only: the engine's own history has the message without it.
+    pub block_on_wire: bool,
     /// Said once on stderr before the start.
     pub warnings: Vec<String>,
 }
@@ -123,8 +125,15 @@ pub struct CarryBack {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PlanError {
     /// The engine has no way to go on with a session.
-    #[error("{0} cannot resume a session in one-shot use")]
-    NoResume(String),
+    #[error(
+        "{engine} cannot resume a session: its entry `{id}` in engines.toml has no `resume-args` for this use"
+    )]
+    NoResume {
+        /// The engine's name.
+        engine: String,
+        /// Its id.
+        id: String,
+    },
     /// The text is over a limit of the only channel.
     #[error("the text is {size} bytes, and {engine} takes at most {limit} by {channel}")]
     TooLong {
@@ -159,6 +168,7 @@ impl LaunchPlan {
             carries_message: false,
             plugin_receipt: None,
             own_output: None,
+            block_on_wire: false,
             warnings: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! What a request plugin reported of its launch: the raw text it saw, that it acted, what failed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -21,7 +21,26 @@ pub struct PluginReport {
     pub errors: Vec<String>,
 }
 
+/// Where a plugin reports, below the run folder.
+const PLACE: &str = "plugin/receipt.jsonl";
+
 impl PluginReport {
+    /// The file of a launch's run folder.
+    pub fn place(run_dir: &Path) -> PathBuf {
+        run_dir.join(PLACE)
+    }
+
+    /// What the plugin of a launch reported so far.
+    pub fn of_run(run_dir: &Path) -> PluginReport {
+        PluginReport::read(&PluginReport::place(run_dir))
+    }
+
+    /// How it is known that a message reached the engine's model call, acted upon or not.
+    pub fn proof(&self) -> Option<String> {
+        let seen = || self.raw.as_ref().map(|_| "the request plugin saw the message".to_owned());
+        self.verified().or_else(seen)
+    }
+
     /// Reads the file; one that is not there reports nothing.
     pub fn read(file: &Path) -> PluginReport {
         let mut report = PluginReport::default();

@@ -49,7 +49,7 @@ impl PluginTail {
 fn parse(line: &[u8]) -> Option<PluginReport> {
     let value: serde_json::Value = serde_json::from_slice(line).ok()?;
     let text = |key| value.get(key).and_then(|v| v.as_str()).map(str::to_owned);
-    Some(PluginReport { event: text("event")?, text: text("text") })
+    Some(PluginReport { event: text("event")?, text: text("text"), session: text("session") })
 }
 
 #[cfg(test)]
@@ -65,10 +65,11 @@ mod tests {
         assert!(reports.look().is_empty(), "no file yet");
         let mut file = File::create(path).expect("create");
         file.write_all(b"{\"event\":\"raw\",\"text\":\"hi\"}\nnoise\n{\"event\":").expect("write");
-        let raw = PluginReport { event: "raw".into(), text: Some("hi".into()) };
+        let raw = PluginReport { event: "raw".into(), text: Some("hi".into()), session: None };
         assert_eq!(reports.look(), [raw]);
         file.write_all(b"\"acted\"}\n").expect("write");
-        assert_eq!(reports.look(), [PluginReport { event: "acted".into(), text: None }]);
+        let acted = PluginReport { event: "acted".into(), text: None, session: None };
+        assert_eq!(reports.look(), [acted]);
         assert!(reports.look().is_empty());
     }
 }

@@ -14,6 +14,8 @@ use super::plan::{CarryBack, LaunchPlan, RunContents};
 
 /// The lock's name inside a run folder.
 const LOCK: &str = ".lock";
+/// Its name until it is locked.
+const LOCK_DRAFT: &str = ".lock-draft";
 /// Left folders looked at in one start: keeps a start fast whatever piled up.
 const SWEEP_AT_MOST: usize = 64;
 
@@ -48,9 +50,11 @@ impl RunFolder {
         sweep(parent);
         let path = parent.join(name);
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-        let file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(path.join(LOCK))?;
+        // Locked before it has its name: a sweep of another start must never find it unlocked.
+        let draft = path.join(LOCK_DRAFT);
+        let file = new_file(&draft)?;
         let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).ok();
+        std::fs::rename(draft, path.join(LOCK))?;
         Ok(RunFolder { path, _lock: lock })
     }
 

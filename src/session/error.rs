@@ -85,6 +85,12 @@ pub enum StoreError {
         /// As given.
         prefix: String,
     },
+    /// Another process has taken the session up in the meantime.
+    #[error("session {id} has just been taken up by another omni-run")]
+    Changed {
+        /// The session.
+        id: SessionId,
+    },
     /// Several sessions have.
     #[error("`{prefix}` stands for {} sessions or more", matches.len())]
     AmbiguousSession {
@@ -141,6 +147,7 @@ impl StoreError {
                 "move the file away; the next run starts a new one and takes in what is spooled"
                     .to_owned(),
             ),
+            StoreError::Changed { id } => Some(format!("look at it: omni-run sessions show {id}")),
             StoreError::UnknownSession { .. } => Some("`omni-run sessions` lists them".to_owned()),
             StoreError::AmbiguousSession { matches, .. } => {
                 let ids: Vec<String> = matches.iter().map(SessionId::to_string).collect();
@@ -166,7 +173,7 @@ impl From<StoreError> for Failure {
             StoreError::UnknownSession { .. }
             | StoreError::AmbiguousSession { .. }
             | StoreError::Missing { .. } => ExitKind::NotFound,
-            StoreError::Locked { .. } => ExitKind::Busy,
+            StoreError::Locked { .. } | StoreError::Changed { .. } => ExitKind::Busy,
             StoreError::Full { .. } | StoreError::ReadOnly { .. } | StoreError::Folder { .. } => {
                 ExitKind::CannotCreate
             }

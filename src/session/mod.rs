@@ -5,11 +5,14 @@
 //! and what the engine answered. The block can't: no type that holds it is named in this folder.
 //! A failed record never costs the run: [`Recorder`] turns every error into one warning.
 
+mod again;
 pub mod backup;
 mod error;
 pub mod export;
 mod list;
+pub mod live;
 pub mod lock;
+mod options;
 mod path_text;
 mod patience;
 mod record;
@@ -18,12 +21,15 @@ mod removal;
 mod rows;
 mod schema;
 pub mod search;
+mod settle;
 mod signal;
 mod spool;
 mod store;
 
 pub use error::StoreError;
+pub use live::LiveNote;
 pub use lock::{LockError, RunLock};
+pub use options::{LaunchOptions, StoredPath};
 pub use record::{
     Message, NewSession, Outcome, Role, SessionEnd, SessionFilter, SessionId, SessionMode,
     SessionRow, UnixMs,
@@ -31,6 +37,7 @@ pub use record::{
 pub use recorder::Recorder;
 pub use removal::Removed;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use settle::{Look, settle};
 pub use signal::ignore_file_size_signal;
 pub use store::Store;
 

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::context::DisplayText;
+use crate::launch::owner::Owner;
+use crate::session::options::LaunchOptions;
 
 /// Milliseconds since 1970, UTC.
 pub type UnixMs = i64;
@@ -95,7 +97,7 @@ words! {
 words! {
     /// What became of a session.
     Outcome {
-        /// Not ended, or omni-run died before it could say so.
+        /// Not ended, or omni-run died and nobody has looked since.
         Running = "running",
         /// The engine ended with code 0.
         Ok = "ok",
@@ -105,6 +107,10 @@ words! {
         TimedOut = "timed_out",
         /// The engine did not start.
         NotStarted = "not_started",
+        /// omni-run was killed.
+        Crashed = "crashed",
+        /// The machine went down.
+        Lost = "lost",
     }
 }
 
@@ -147,8 +153,19 @@ pub struct NewSession {
     pub argv: Vec<String>,
     /// When.
     pub started_at: UnixMs,
-    /// What the user typed.
+    /// What the user typed. Empty, it is no message where the session goes on with another: the
+    /// engine's own interface, opened on that conversation.
     pub display: DisplayText,
+    /// Names this start of the engine; the session's id but where a message is sent again.
+    pub attempt: SessionId,
+    /// The engine's own id of the session, where it is chosen for it.
+    pub engine_session_id: Option<String>,
+    /// The session that this one goes on with.
+    pub resumes: Option<SessionId>,
+    /// The launch's options.
+    pub options: LaunchOptions,
+    /// The launch's files.
+    pub run_dir: Option<PathBuf>,
 }
 
 /// What stands in a stored argv for an argument that carried the message.
@@ -180,6 +197,9 @@ pub struct SessionEnd {
     pub outcome: Outcome,
     /// The engine's own id of the session, for its resume.
     pub engine_session_id: Option<String>,
+    /// How it is known that the engine took the message.
+    #[serde(default)]
+    pub accepted: Option<String>,
     /// The engine's final text, where it gives one.
     pub reply: Option<String>,
     /// What was delivered: names, figures and hashes.
@@ -217,8 +237,19 @@ pub struct SessionRow {
     pub signal: Option<i32>,
     /// What became of it.
     pub outcome: Outcome,
-    /// The head of the first operator message, at most 200 characters, for lists.
+    /// The head of the first operator message, at most 200 characters, for lists; where there is
+    /// none, of the session that this one goes on with.
     pub first_words: String,
+    /// The session that this one goes on with.
+    pub resumes: Option<SessionId>,
+    /// The launch's options.
+    pub options: LaunchOptions,
+    /// How it is known that the engine took the message, where that was noticed as it happened.
+    pub accepted: Option<String>,
+    /// How often the engine was started with the message.
+    pub attempts: u32,
+    /// The process that it belongs to; `None`: an older omni-run made the row.
+    pub owner: Option<Owner>,
 }
 
 /// One message.

@@ -1,13 +1,14 @@
 //! Records one session whatever the state of the store: database, else spool, else a warning that
 //! says it is lost. The engine runs in every case (S63), so nothing here returns an error. Between
-//! start and end no connection and no lock is held.
+//! start and end no connection to the database is held, only the session's own mark (`live`).
 
 use std::path::PathBuf;
 
 use crate::context::DisplayText;
 use crate::paths::Paths;
 use crate::session::error::StoreError;
-use crate::session::record::{NewSession, SessionEnd};
+use crate::session::live::{Live, LiveNote};
+use crate::session::record::{NewSession, SessionEnd, SessionRow};
 use crate::session::rows::{insert_end, insert_session};
 use crate::session::spool::{self, SpooledRow};
 use crate::session::store::{Opening, Store};
@@ -18,7 +19,7 @@ pub struct Recorder {
     paths: Paths,
     opening: Opening,
     session: NewSession,
-    engine_session_id: Option<String>,
+    live: Live,
     place: Place,
 }
 
@@ -42,11 +43,9 @@ impl Recorder {
         opening: Opening,
         session: NewSession,
     ) -> (Recorder, Option<String>) {
-        let (paths, engine_session_id) = (paths.clone(), None);
-        let mut recorder =
-            Recorder { paths, opening, session, engine_session_id, place: Place::Database };
+        let mut recorder = Recorder::marked(paths, opening, session);
         let stored = Store::open_with(&recorder.paths, &recorder.opening).and_then(|store| {
-            store.begin(&recorder.session)?;
+            store.begin_as(&recorder.session, recorder.live.owner())?;
             let notes = store.notes().join("; ");
             store.close_quickly();
             Ok(notes)
@@ -79,28 +78,50 @@ impl Recorder {
         Some(format!("{why}; the store has the first message as it was before it was changed"))
     }
 
-    /// Keeps the engine's own id of the session as soon as it is known, so that a session that
-    /// omni-run does not outlive can be resumed. A failure is made good by [`Recorder::finish`].
-    pub fn note_engine_session_id(&mut self, engines: &str) {
-        self.engine_session_id = Some(engines.to_owned());
-        if self.place == Place::Database
-            && let Ok(store) = Store::open_with(&self.paths, &self.opening)
-        {
-            let _ = store.set_engine_session_id(self.session.id, engines);
-            store.close_quickly();
-        }
+    /// Records that the engine is started with the message of `was` once more, in the same row. Never
+    /// two at once, and never from a state that is not the one that was judged.
+    ///
+    /// # Errors
+    /// When the store can't take it: then nothing may be started, since nobody would know of it.
+    pub fn start_again(
+        paths: &Paths,
+        session: NewSession,
+        was: &SessionRow,
+    ) -> Result<Recorder, StoreError> {
+        let recorder = Recorder::marked(paths, Opening::default(), session);
+        let store = Store::open_with(&recorder.paths, &recorder.opening)?;
+        store.begin_again(&recorder.session, recorder.live.owner(), was)?;
+        store.close_quickly();
+        Ok(recorder)
+    }
+
+    fn marked(paths: &Paths, opening: Opening, session: NewSession) -> Recorder {
+        let live = Live::begin(paths, session.attempt, session.id, session.run_dir.as_deref());
+        Recorder { paths: paths.clone(), opening, session, live, place: Place::Database }
+    }
+
+    /// What was recorded.
+    pub fn session(&self) -> &NewSession {
+        &self.session
+    }
+
+    /// Writes down what came to be known, so that it outlives omni-run.
+    pub fn note(&mut self, note: &LiveNote) {
+        self.live.note(note);
     }
 
     /// Records the end. A warning only where the person does not know yet that rows are elsewhere.
     pub fn finish(self, mut end: SessionEnd) -> Option<String> {
-        end.engine_session_id = end.engine_session_id.or_else(|| self.engine_session_id.clone());
+        let noted = self.live.engine_session_id();
+        end.engine_session_id = end.engine_session_id.or_else(|| noted.map(str::to_owned));
+        end.accepted = end.accepted.or_else(|| self.live.accepted().map(str::to_owned));
         let known = self.place == Place::Database;
         let stored = Store::open_with(&self.paths, &self.opening).and_then(|store| {
             store.write(|c| {
                 if !known {
                     // The start is in the spool of a folder that is out of reach, or lost: here is
                     // all of it once more.
-                    insert_session(c, &self.session)?;
+                    insert_session(c, &self.session, Some(self.live.owner()))?;
                 }
                 insert_end(c, self.session.id, &end)
             })?;

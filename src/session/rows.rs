@@ -4,11 +4,13 @@
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::launch::owner::Owner;
 use crate::session::error::StoreError;
 use crate::session::path_text::{path_from_sql, path_to_sql};
 use crate::session::record::{
     Message, NewSession, Outcome, Role, SessionEnd, SessionId, SessionMode, SessionRow, UnixMs,
 };
+use crate::session::settle::owner_text;
 use crate::session::store::Store;
 
 /// How many ids an ambiguous prefix names.
@@ -17,7 +19,24 @@ const AMBIGUOUS_SHOWN: usize = 10;
 impl Store {
     /// Records the start of a session with its operator row. Durable when it returns (S60).
     pub fn begin(&self, session: &NewSession) -> Result<(), StoreError> {
-        self.write(|c| insert_session(c, session)).map(|_| ())
+        self.begin_as(session, &Owner::this_process())
+    }
+
+    /// The same with the process that it belongs to, where that is known already.
+    pub(super) fn begin_as(&self, session: &NewSession, owner: &Owner) -> Result<(), StoreError> {
+        self.write(|c| insert_session(c, session, Some(owner))).map(|_| ())
+    }
+
+    /// The sessions that are said to run, with their processes.
+    pub fn running(&self) -> Result<Vec<(SessionId, Owner)>, StoreError> {
+        let sql = "SELECT id, owner_json FROM sessions
+                   WHERE outcome = 'running' AND owner_json IS NOT NULL";
+        self.read(|c| {
+            let mut statement = c.prepare(sql)?;
+            let rows = statement
+                .query_map([], |row| Ok((word(row, 0, |id| id.parse().ok())?, json(row, 1)?)))?;
+            rows.collect()
+        })
     }
 
     /// Records the end. The first end counts; a second one changes nothing.
@@ -130,13 +149,18 @@ pub(super) fn receipt_of(
 }
 
 /// Writes the session and its operator row, unless the session is there already. `false`: it was.
-pub(super) fn insert_session(c: &Connection, session: &NewSession) -> rusqlite::Result<bool> {
+pub(super) fn insert_session(
+    c: &Connection,
+    session: &NewSession,
+    owner: Option<&Owner>,
+) -> rusqlite::Result<bool> {
     let id = session.id.to_string();
     let argv = serde_json::Value::from(session.argv_without_text()).to_string();
     let new = c.execute(
         "INSERT OR IGNORE INTO sessions
-           (id, engine, model, project_id, project_path, cwd, mode, argv_json, started_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+           (id, engine, model, project_id, project_path, cwd, mode, argv_json, started_at,
+            engine_session_id, resumes, launch_json, owner_json)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         params![
             id,
             session.engine,
@@ -147,9 +171,14 @@ pub(super) fn insert_session(c: &Connection, session: &NewSession) -> rusqlite::
             session.mode.as_str(),
             argv,
             session.started_at,
+            session.engine_session_id,
+            session.resumes.map(|id| id.to_string()),
+            serde_json::to_string(&session.options).ok(),
+            owner.map(owner_text),
         ],
     )? == 1;
-    if new {
+    let silent = session.resumes.is_some() && session.display.as_str().is_empty();
+    if new && !silent {
         insert_message(c, &id, Role::Operator, session.display.as_str(), session.started_at)?;
     }
     Ok(new)
@@ -164,7 +193,7 @@ pub(super) fn insert_end(
     let id = id.to_string();
     let ended = c.execute(
         "UPDATE sessions SET ended_at = ?2, exit_code = ?3, signal = ?4, outcome = ?5,
-           engine_session_id = coalesce(?6, engine_session_id)
+           engine_session_id = coalesce(?6, engine_session_id), accepted = coalesce(?7, accepted)
          WHERE id = ?1 AND ended_at IS NULL",
         params![
             id,
@@ -173,6 +202,7 @@ pub(super) fn insert_end(
             end.signal,
             end.outcome.as_str(),
             end.engine_session_id,
+            end.accepted,
         ],
     )?;
     if ended == 0 {
@@ -218,11 +248,14 @@ pub(super) fn insert_message(
 }
 
 /// In the order of [`session_from_row`].
-pub(super) const COLUMNS: &str =
-    "id, engine, model, project_id, project_path, cwd, mode, engine_session_id,
-    argv_json, started_at, ended_at, exit_code, signal, outcome,
+pub(super) const COLUMNS: &str = "id, engine, model, project_id, project_path, cwd, mode,
+    engine_session_id, argv_json, started_at, ended_at, exit_code, signal, outcome,
     coalesce((SELECT substr(CAST(text AS BLOB), 1, 800) FROM messages
-              WHERE session_id = sessions.id AND role = 'operator' ORDER BY seq LIMIT 1), x'')";
+              WHERE session_id = sessions.id AND role = 'operator' ORDER BY seq LIMIT 1),
+             (SELECT substr(CAST(text AS BLOB), 1, 800) FROM messages
+              WHERE session_id = sessions.resumes AND role = 'operator' ORDER BY seq LIMIT 1),
+             x''),
+    resumes, launch_json, accepted, attempts, owner_json";
 
 pub(super) fn session_from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     Ok(SessionRow {
@@ -241,7 +274,22 @@ pub(super) fn session_from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         signal: row.get(12)?,
         outcome: word(row, 13, Outcome::parse)?,
         first_words: head(row.get_ref(14)?.as_bytes()?),
+        resumes: row.get::<_, Option<String>>(15)?.and_then(|id| id.parse().ok()),
+        options: optional_json(row, 16)?.unwrap_or_default(),
+        accepted: row.get(17)?,
+        attempts: row.get(18)?,
+        owner: optional_json(row, 19)?,
     })
+}
+
+/// Columns that a later omni-run may fill in another form: what can't be read is as if it were not
+/// there.
+fn optional_json<T: serde::de::DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<T>> {
+    let text: Option<String> = row.get(column)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 /// The session of an id that is there.

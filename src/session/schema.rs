@@ -7,10 +7,11 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub const APPLICATION_ID: i64 = 0x6f6d_6e72;
 
 /// In order, one version each. Released ones are never edited.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/0001_first_tables.sql"),
     include_str!("migrations/0002_approval_queue.sql"),
     include_str!("migrations/0003_search.sql"),
+    include_str!("migrations/0004_resume_and_recover.sql"),
 ];
 
 /// The newest schema that this binary knows.

@@ -15,8 +15,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::context::DisplayText;
+use crate::launch::owner::Owner;
 use crate::paths::{Paths, create_private_dir};
 use crate::session::error::StoreError;
+use crate::session::options::LaunchOptions;
 use crate::session::path_text;
 use crate::session::record::{NewSession, SessionEnd, SessionId, SessionMode, UnixMs};
 use crate::session::rows::{insert_end, insert_session};
@@ -51,6 +53,15 @@ struct SpooledSession {
     argv: Vec<String>,
     started_at: UnixMs,
     text: String,
+    // What came later has to be optional: a file may wait through an update.
+    #[serde(default)]
+    engine_session_id: Option<String>,
+    #[serde(default)]
+    resumes: Option<SessionId>,
+    #[serde(default)]
+    options: LaunchOptions,
+    #[serde(default)]
+    owner: Option<Owner>,
 }
 
 impl SpooledRow {
@@ -71,6 +82,10 @@ impl SpooledRow {
             argv: session.argv_without_text().into_iter().map(str::to_owned).collect(),
             started_at: session.started_at,
             text: session.display.as_str().to_owned(),
+            engine_session_id: session.engine_session_id.clone(),
+            resumes: session.resumes,
+            options: session.options.clone(),
+            owner: Some(Owner::this_process()),
         };
         SpooledRow { format: FORMAT, database, known, session, end }
     }
@@ -95,9 +110,14 @@ impl SpooledRow {
             argv: s.argv,
             started_at: s.started_at,
             display: DisplayText::new(s.text),
+            attempt: s.id,
+            engine_session_id: s.engine_session_id,
+            resumes: s.resumes,
+            options: s.options,
+            run_dir: None,
         };
         if !self.known {
-            insert_session(c, &session)?;
+            insert_session(c, &session, s.owner.as_ref())?;
         }
         if let Some(end) = &self.end {
             insert_end(c, session.id, end)?;

@@ -45,7 +45,8 @@ fn main() -> ExitCode {
         _ => Box::new(OpenGate),
     };
     let mut recorded = Vec::new();
-    let hooks = Hooks { record: &mut |text| recorded.push(text.as_str().to_owned()) };
+    let record = &mut |text: &_| recorded.push(DisplayText::as_str(text).to_owned());
+    let hooks = Hooks { record, notice: &mut |_| {} };
     match run(&plan, gate, hooks) {
         Ok(outcome) => {
             if let Some(file) = std::env::var_os("WRAP_PROBE_NOTES") {

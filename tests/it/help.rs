@@ -37,6 +37,8 @@ fn help_of_each_command() {
         "export",
         "import",
         "share",
+        "resume",
+        "recover",
         "sessions rm",
         "sessions prune",
         "search",

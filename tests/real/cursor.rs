@@ -87,6 +87,42 @@ fn four_hundred_kb_and_a_resume_without_a_second_block() {
 }
 
 #[test]
+fn a_session_goes_on_by_the_learnt_id_and_a_killed_one_asks_first() {
+    let bed = bed(&[("style.md", b"Short words.\n")]);
+    bed.omni(&["-p"], "first").expect_success();
+    let own = |args: &[&str]| run(bed.home.omni().args(args).current_dir(&bed.project), "");
+    own(&["resume", "and then?"]).expect_success();
+    let last = bed.last();
+    assert_eq!(last["prompt"], "and then?", "no second block");
+    let list = own(&["sessions", "ls", "--json"]).expect_success().stdout;
+    let rows: Value = serde_json::from_str(&list).expect("JSON");
+    let shown = own(&["sessions", "show", "--json", rows[1]["id"].as_str().expect("id")]);
+    let shown: Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    let learnt = shown["engine_session"].as_str().expect("the id is learnt");
+    assert!(last["argv"].to_string().contains(learnt), "{last}");
+
+    let mut command = bed.home.omni();
+    command.args(["cursor", "-p", "second"]).current_dir(&bed.project);
+    let killed = run(command.env("OMNI_TEST_DIE_AT", "recorded"), "");
+    assert_eq!(killed.status.code(), None, "{killed:?}");
+    let list = own(&["recover", "--json"]).expect_success().stdout;
+    let rows: Value = serde_json::from_str(&list).expect("JSON");
+    assert_eq!((&rows[0]["outcome"], &rows[0]["arrived"]), (&"not_started".into(), &"no".into()));
+    let session = rows[0]["id"].as_str().expect("id");
+    // It keeps no record that could tell what became of a start.
+    let file = bed.home.data().join("omni-run/omni-run.db");
+    let store = rusqlite::Connection::open(file).expect("store");
+    let sql = "UPDATE sessions SET outcome = 'crashed' WHERE id = ?1";
+    assert_eq!(store.execute(sql, [session]).expect("crash"), 1);
+    let doubt = own(&["recover", session]);
+    assert!(doubt.code() == 77 && doubt.stderr.contains("--again"), "{doubt:?}");
+    own(&["recover", session, "--again"]).expect_success();
+    let sent = bed.last()["prompt"].as_str().expect("prompt").to_owned();
+    assert!(sent.ends_with(&format!("{BLOCK}\n\nsecond")), "{sent}");
+    assert_eq!(own(&["recover", session, "--again"]).code(), 77, "never twice");
+}
+
+#[test]
 fn refusals_are_failures_with_their_reason() {
     let bed = bed(&[("style.md", b"Short words.\n")]);
     bed.home.set_env("FAKE_CURSOR_AUTH", "0");

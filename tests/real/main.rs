@@ -10,6 +10,7 @@ mod bed;
 mod cursor;
 mod cursor_stand_in;
 mod own_output;
+mod resume;
 mod smoke;
 mod tui;
 mod tui_bed;

@@ -103,8 +103,17 @@ impl Bed {
     }
 
     pub(crate) fn start(&self, args: &[&str]) -> PtyDriver {
+        self.start_command([&[self.engine.omni_id()], args].concat())
+    }
+
+    /// The newest session, in its engine's interface.
+    pub(crate) fn resume(&self) -> PtyDriver {
+        self.start_command(vec!["resume"])
+    }
+
+    fn start_command(&self, args: Vec<&str>) -> PtyDriver {
         Run::new(env!("CARGO_BIN_EXE_omni-run"))
-            .args([&[self.engine.omni_id()], args].concat())
+            .args(args)
             .only_env(self.home.env())
             .cwd(&self.project)
             .size(40, 120)

@@ -10,7 +10,7 @@ use crate::control::api::Api;
 use crate::control::call::Call;
 use crate::control::error::{ApiError, ErrorCode};
 use crate::control::{answer, wire};
-use crate::session::{Role, SessionFilter, SessionId, SessionRow};
+use crate::session::{Look, Role, SessionFilter, SessionId, SessionRow, settle};
 
 /// Sessions of a page unless told, and at most.
 const PAGE: (u32, u32) = (50, 200);
@@ -69,6 +69,7 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
         before,
         ..SessionFilter::default()
     };
+    mark_dead(api);
     let mut rows = match projects::open(api)? {
         Some(store) => store.sessions(&filter)?,
         None => Vec::new(),
@@ -81,6 +82,7 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
 }
 
 fn show(api: &Api, call: &Call) -> Result<Response, ApiError> {
+    mark_dead(api);
     let unknown = || ApiError::new(ErrorCode::SessionNotFound, "no session has this id");
     let store = projects::open(api)?.ok_or_else(unknown)?;
     let row = store.session_by_prefix(call.segment(0))?;
@@ -93,6 +95,14 @@ fn show(api: &Api, call: &Call) -> Result<Response, ApiError> {
     }
     let detail = wire::SessionDetail { session: view(row), typed, text };
     Ok(answer::json(StatusCode::OK, &detail))
+}
+
+/// Sessions whose omni-run was killed are not shown as running. What can't be written now is found
+/// again the next time.
+fn mark_dead(api: &Api) {
+    if let Err(error) = settle(&api.paths, Look::Everything) {
+        tracing::info!(%error, "dead sessions are not marked");
+    }
 }
 
 fn view(row: SessionRow) -> wire::SessionView {

@@ -88,6 +88,8 @@ pub struct PluginReport {
     pub event: String,
     /// The text, with `raw`.
     pub text: Option<String>,
+    /// The engine's own id of the session.
+    pub session: Option<String>,
 }
 
 /// What the editor helper does.

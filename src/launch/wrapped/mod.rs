@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use super::editor_socket::EditorPlan;
 use super::gate::Gatekeeper;
 use super::keeper::{Keeper, Report, Start};
+use super::notice::Notice;
 use super::pty::Pty;
 use super::terminal::Terminal;
 use crate::context::first_message::DisplayText;
@@ -67,6 +68,8 @@ impl WrappedPlan {
 pub struct Hooks<'a> {
     /// Stores the operator row. Returns when it is durable.
     pub record: &'a mut dyn FnMut(&DisplayText),
+    /// Takes what comes to be known of the session.
+    pub notice: &'a mut dyn FnMut(Notice),
 }
 
 /// What came of it.
@@ -110,6 +113,7 @@ pub fn run(
     let start = start(plan, pty.path())?;
     // Before the engine runs: what is typed ahead is passed on as it is, whatever its length.
     terminal.raw()?;
+    (hooks.notice)(Notice::Starting);
     let mut keeper = Keeper::start(&start, Some((terminal.output(), terminal.saved())))?;
     let group = match keeper.first_report()? {
         Report::Started(pid) => {
@@ -123,6 +127,7 @@ pub fn run(
         Report::Stopped | Report::Ended(_) => return Err(io::ErrorKind::InvalidData.into()),
     };
     pty.close_slave();
+    (hooks.notice)(Notice::Started(group));
     session::run(plan, terminal, pty, keeper, group, gate, hooks)
 }
 

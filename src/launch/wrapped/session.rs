@@ -21,6 +21,7 @@ use crate::engines::EngineEnd;
 use crate::launch::editor_socket::{EditorEvent, EditorSocket};
 use crate::launch::gate::{EditorReply, Effect, GateEvent, Gatekeeper};
 use crate::launch::keeper::{Keeper, Report};
+use crate::launch::notice::Notice;
 use crate::launch::plugin_tail::PluginTail;
 use crate::launch::pty::Pty;
 use crate::launch::terminal::Terminal;
@@ -307,7 +308,15 @@ impl Session<'_> {
                     }
                 }
                 Effect::Note(line) => self.notes.push(line),
-                Effect::Done => self.armed = false,
+                Effect::Done => {
+                    self.armed = false;
+                    if self.notes.is_empty() {
+                        (self.hooks.notice)(Notice::Accepted(match self.plugin {
+                            Some(_) => "the request plugin reported it",
+                            None => "the engine's composer emptied",
+                        }));
+                    }
+                }
             }
         }
         if !self.armed || self.gate.is_done() {
@@ -342,6 +351,9 @@ impl Session<'_> {
                 Due::Plugin => {
                     let reports = self.plugin.as_mut().map(PluginTail::look);
                     for report in reports.into_iter().flatten() {
+                        if let Some(id) = &report.session {
+                            (self.hooks.notice)(Notice::Session(id.clone()));
+                        }
                         self.tell_gate(GateEvent::PluginReport(report));
                     }
                 }

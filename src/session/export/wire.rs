@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, Formatter};
 
 use super::{StoredReceipt, Transcript};
+use crate::session::options::LaunchOptions;
 use crate::session::path_text;
 use crate::session::record::{Message, Outcome, Role, SessionId, SessionMode, SessionRow, UnixMs};
 use crate::ui::is_unprintable;
@@ -121,6 +122,12 @@ impl SessionLine {
                 signal: self.signal,
                 outcome: self.outcome,
                 first_words: String::new(),
+                // Of the machine on which it ran; they are not exported.
+                resumes: None,
+                options: LaunchOptions::default(),
+                accepted: None,
+                attempts: 1,
+                owner: None,
             },
             messages: messages
                 .map(|(m, seq)| Message {

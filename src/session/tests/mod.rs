@@ -9,6 +9,7 @@ mod properties;
 mod removing;
 mod rows;
 mod searching;
+mod settling;
 mod spooling;
 
 use std::path::{Path, PathBuf};
@@ -90,8 +91,9 @@ fn opening_in(folder: &Path) -> Opening {
 }
 
 fn session(text: &str) -> NewSession {
+    let id = SessionId::generate();
     NewSession {
-        id: SessionId::generate(),
+        id,
         engine: "echo".to_owned(),
         model: Some("small".to_owned()),
         project: Some("p1".to_owned()),
@@ -101,6 +103,11 @@ fn session(text: &str) -> NewSession {
         argv: vec!["echo-engine".to_owned(), "--print".to_owned()],
         started_at: 1_796_000_000_000,
         display: DisplayText::new(text),
+        attempt: id,
+        engine_session_id: None,
+        resumes: None,
+        options: LaunchOptions::default(),
+        run_dir: None,
     }
 }
 
@@ -111,6 +118,7 @@ fn end() -> SessionEnd {
         signal: None,
         outcome: Outcome::Ok,
         engine_session_id: None,
+        accepted: None,
         reply: Some("done".to_owned()),
         receipt: Some(serde_json::json!({"block_hash": "ab", "bytes": 3})),
     }

@@ -105,7 +105,7 @@ fn run(operations: Vec<Operation>) {
                 }
                 let which = which % running.len();
                 let (session, recorder) = &mut running[which];
-                recorder.note_engine_session_id(&id);
+                recorder.note(&LiveNote::Session { id: id.clone() });
                 expected.get_mut(session).unwrap().engine_id = Some(id);
             }
             Operation::Reopen => drop(place.open().unwrap()),

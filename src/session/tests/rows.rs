@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
+use crate::launch::owner::Owner;
 
 #[test]
 fn a_session_comes_back_as_it_was() {
@@ -33,6 +34,11 @@ fn a_session_comes_back_as_it_was() {
         signal: None,
         outcome: Outcome::Ok,
         first_words: new.display.as_str().to_owned(),
+        resumes: None,
+        options: LaunchOptions::default(),
+        accepted: None,
+        attempts: 1,
+        owner: Some(Owner::this_process()),
     };
     assert_eq!(all(&store), [expected]);
     let texts: Vec<_> =
@@ -198,11 +204,12 @@ fn the_operator_row_is_synced_and_the_log_is_kept_until_the_end() {
 fn the_engines_id_is_kept_at_once_and_at_the_end() {
     let place = Place::new();
     let (mut recorder, _) = place.start(session("x"));
-    recorder.note_engine_session_id("theirs");
-    let id = || all(&place.open().unwrap())[0].engine_session_id.clone();
-    assert_eq!(id().as_deref(), Some("theirs"));
+    recorder.note(&LiveNote::Session { id: "theirs".into() });
+    let marks = live::marks(&place.paths());
+    assert_eq!(marks[0].engine_session_id.as_deref(), Some("theirs"));
     recorder.finish(end());
-    assert_eq!(id().as_deref(), Some("theirs"));
+    let rows = all(&place.open().unwrap());
+    assert_eq!(rows[0].engine_session_id.as_deref(), Some("theirs"));
 }
 
 #[test]

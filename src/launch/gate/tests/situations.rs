@@ -461,6 +461,7 @@ fn a_plugin_engine_is_only_observed() {
         GateEvent::PluginReport(PluginReport {
             event: event.to_owned(),
             text: text.map(str::to_owned),
+            session: None,
         })
     };
     assert_eq!(
