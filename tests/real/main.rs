@@ -9,6 +9,7 @@ mod support;
 mod bed;
 mod cursor;
 mod cursor_stand_in;
+mod cursor_tui;
 mod own_output;
 mod smoke;
 mod tui;

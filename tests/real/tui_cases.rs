@@ -84,7 +84,7 @@ fn killed(id: &str) {
     let Some(bed) = Bed::new(id, DOC) else { return };
     let _turn = bed.engine.turn();
     let mut term = bed.open();
-    crate::tui_life::kill::the_engine(&bed, &mut term);
+    crate::tui_life::kill::the_engine(&bed.home, &mut term);
     assert_eq!(bed.stored(), Vec::<String>::new());
 }
 
