@@ -7,11 +7,12 @@ use std::process::ExitCode;
 
 use super::now_ms;
 use super::start::{Start, not_started};
-use crate::context::{DisplayText, earlier_block};
+use crate::context::DisplayText;
+use crate::context::front::{FrontMark, Fronts};
 use crate::engines::LaunchMode;
+use crate::engines::gate_spec::GateRoute;
 use crate::error::{ExitKind, Failure};
 use crate::launch::editor_socket::{EDITOR_SUBCOMMAND, EditorPlan};
-use crate::launch::front::FrontMark;
 use crate::launch::gate;
 use crate::launch::plan::{LaunchPlan, StdinPlan};
 use crate::launch::plugin_report::PluginReport;
@@ -42,20 +43,21 @@ pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<Exi
     for warning in warnings.drain(..) {
         start.ui.warning(&warning);
     }
+    let fronts = earlier_fronts(start, &start.engine.catalogue().gate);
     let draft = (given && !plan.carries_message).then(|| start.first.display().clone());
     let gate = if given && plan.carries_message {
         // The engine has its message: nothing is left to decide.
-        gate::for_engine(&gate::GateSpec::default(), String::new(), None, Vec::new())
+        gate::for_engine(&gate::GateSpec::default(), String::new(), None, Fronts::default())
     } else {
         let spec = &start.engine.catalogue().gate;
-        gate::for_engine(spec, plan.gate_prefix.clone(), draft, earlier_fronts(start, spec))
+        gate::for_engine(spec, plan.gate_prefix.clone(), draft, fronts.clone())
     };
     let mut record = |display: &DisplayText| {
         if let Some(recorder) = &mut recorder {
-            warnings.extend(recorder.set_display(&as_typed(start, display)));
+            warnings.extend(recorder.set_display(&as_typed(start, &fronts, display)));
             return;
         }
-        let row = start.new_session(id, plan, &as_typed(start, display));
+        let row = start.new_session(id, plan, &as_typed(start, &fronts, display));
         let (started, warning) = Recorder::start(&start.paths, row);
         recorder = Some(started);
         warnings.extend(warning);
@@ -89,25 +91,25 @@ pub(super) fn run(start: &Start, id: SessionId, plan: &LaunchPlan) -> Result<Exi
 
 /// What the composer held, less the block of an earlier session that came with it out of the engine's
 /// history.
-fn as_typed(start: &Start, display: &DisplayText) -> DisplayText {
-    if !earlier_block::begins(display.as_str()) {
-        return display.clone();
-    }
-    let earlier = Store::open_reading(&start.paths)
-        .and_then(|store| store.typed_texts(start.engine.id().as_str(), EARLIER_TEXTS))
-        .unwrap_or_default();
-    DisplayText::new(earlier_block::typed(display.as_str(), &earlier))
+fn as_typed(start: &Start, fronts: &Fronts, display: &DisplayText) -> DisplayText {
+    let earlier = || {
+        Store::open_reading(&start.paths)
+            .and_then(|store| store.typed_texts(start.engine.id().as_str(), EARLIER_TEXTS))
+            .unwrap_or_default()
+    };
+    DisplayText::new(fronts.typed(display.as_str(), earlier))
 }
 
-/// The fronts of this engine's earlier sessions, where its history may hold them. Without a readable
-/// store none is known; that is said elsewhere.
-fn earlier_fronts(start: &Start, spec: &gate::GateSpec) -> Vec<FrontMark> {
-    if !spec.needs_editor() {
-        return Vec::new();
+/// The fronts of this engine's earlier sessions, where they went in by keys and so into its history.
+/// Without a readable store none is known; that is said elsewhere.
+fn earlier_fronts(start: &Start, spec: &gate::GateSpec) -> Fronts {
+    if matches!(spec.route, GateRoute::None | GateRoute::Plugin) {
+        return Fronts::default();
     }
     let marks = Store::open_reading(&start.paths)
-        .and_then(|store| store.fronts(&start.engine.id().to_string(), FRONTS_KNOWN));
-    marks.unwrap_or_default().into_iter().filter_map(|m| serde_json::from_value(m).ok()).collect()
+        .and_then(|store| store.fronts(start.engine.id().as_str(), FRONTS_KNOWN));
+    let marks = marks.unwrap_or_default().into_iter();
+    Fronts::new(marks.filter_map(|mark| serde_json::from_value(mark).ok()).collect())
 }
 
 fn wrapped_plan(start: &Start, plan: &LaunchPlan, run_dir: &std::path::Path) -> WrappedPlan {
