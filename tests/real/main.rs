@@ -15,5 +15,6 @@ mod smoke;
 mod tui;
 mod tui_bed;
 mod tui_cases;
+mod tui_input;
 mod tui_life;
 mod wire;

@@ -1,7 +1,7 @@
 //! What a person does in a real engine's interface besides sending a message: the trust dialog first,
 //! leaving with and without a message; and an engine that is killed at its composer. Asserted on the
 //! recorded request, the stored display text and the terminal. The rest of a person's day is in
-//! `tui_life`.
+//! `tui_life`, the ways to write a message in `tui_input`.
 
 use std::fs;
 

@@ -204,6 +204,7 @@ lives! {
     gemini: "gemini", Second::Recalled;
     pi: "pi", Second::Typed;
     openclaw: "openclaw", Second::Typed;
+    opencode: "opencode", Second::Recalled;
     hermes: "hermes", Second::Recalled;
 }
 
