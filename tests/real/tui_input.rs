@@ -68,20 +68,62 @@ fn edited(term: &mut PtyDriver, keys: &[Key], result: &str) {
     }
 }
 
-/// In this engine Enter sends past an open list that nothing was taken from.
+/// In this engine Enter sends past an open list that nothing was taken from: of files, of agents.
 #[test]
 fn past_an_open_list_claude() {
-    let Some(bed) = Bed::new("claude", "Short words.\n") else { return };
-    write(bed.project.join("notes.md"), "# Notes\n");
+    for (message, list) in [("look at @not", "+ notes.md"), ("ask @Exp", "* Explore (agent)")] {
+        let Some(bed) = Bed::new("claude", "Short words.\n") else { return };
+        write(bed.project.join("notes.md"), "# Notes\n");
+        let block = bed.block();
+        let mut term = bed.open();
+        bed.type_line(&mut term, message);
+        shown(&term, list);
+        term.press([Key::Enter]);
+        bed.request(&term, 1).assert_block_once(&block, message);
+        bed.answered(&term);
+        end(&mut term);
+        assert_eq!(bed.stored(), [message]);
+    }
+}
+
+/// In the list of agents and files Enter takes what is picked: nothing is sent, nothing is put in front
+/// of what stands there, nothing is stored. `keys` pick the agent.
+fn agent_from_the_list(id: &str, list: &str, keys: &[Key]) {
+    let Some(bed) = Bed::new(id, "Short words.\n") else { return };
+    write(
+        bed.project.join(".claude/agents/reviewer.md"),
+        "---\nname: reviewer\ndescription: Reads what is written\n---\nYou review.\n",
+    );
     let block = bed.block();
     let mut term = bed.open();
-    bed.type_line(&mut term, "look at @not");
-    shown(&term, "+ notes.md");
+    bed.type_line(&mut term, "ask @rev");
+    shown(&term, list);
+    term.press(keys.iter().copied());
+    term.wait_for_quiet();
     term.press([Key::Enter]);
-    bed.request(&term, 1).assert_block_once(&block, "look at @not");
+    term.wait_until("end of the list", |screen, _| !screen.contains(list));
+    shown(&term, "ask @\"reviewer (agent)\"");
+    assert!(!term.screen().contains("Injected Project Docs"), "{}", term.screen());
+    assert_eq!((bed.model.main_requests().len(), bed.stored().len()), (0, 0));
+    let message = "ask @\"reviewer (agent)\" to look at it";
+    term.type_text("to look at it");
+    shown(&term, message);
+    term.press([Key::Enter]);
+    bed.request(&term, 1).assert_block_once(&block, message);
     bed.answered(&term);
     end(&mut term);
-    assert_eq!(bed.stored(), ["look at @not"]);
+    assert_eq!(bed.stored(), [message]);
+}
+
+#[test]
+fn agent_claude() {
+    agent_from_the_list("claude", "* reviewer (agent)", &[Key::Down, Key::Down]);
+}
+
+#[test]
+fn agent_claude_2_1_197() {
+    // Its first row is picked from the start.
+    agent_from_the_list("claude-2.1.197", "* reviewer (agent)", &[Key::Down]);
 }
 
 /// The path of an image is pasted, as a terminal does it when a file is dropped on it. `stored`: what the
