@@ -176,10 +176,13 @@ fn second_session(bed: &Bed, second: &Second, earlier: &str) -> String {
     message.to_owned()
 }
 
-/// Calls a text up that was sent some messages ago.
+/// Calls a text up that was sent some messages ago. A busy machine shows a key late: one more Up before
+/// that would go past the text.
 fn recall<'t>(term: &mut PtyDriver, text: &'t str) -> &'t str {
     for _ in 0..8 {
+        let before = term.screen();
         term.press([Key::Up]);
+        term.wait_until("what Up calls up", |screen, _| screen != before);
         term.wait_for_quiet();
         if term.screen().contains(text) {
             return text;
