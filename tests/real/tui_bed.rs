@@ -116,16 +116,16 @@ impl Bed {
     #[track_caller]
     pub(crate) fn open(&self) -> PtyDriver {
         let term = self.start(&[]);
+        if self.engine.id == "gemini" {
+            // Its composer is there first; until its head is, it keeps even commands for the model.
+            term.wait_for("Gemini CLI v");
+        }
         self.ready(&term);
         term
     }
 
     #[track_caller]
     pub(crate) fn ready(&self, term: &PtyDriver) {
-        if self.engine.id == "gemini" {
-            // Its composer is there first; until its head is, it keeps even commands for the model.
-            term.wait_for("Gemini CLI v");
-        }
         term.wait_for(self.ways.ready);
         term.wait_for_quiet();
     }
