@@ -29,11 +29,18 @@ fn trust_dialog_first(id: &str, dialog: &str, keys: &[Key]) {
     let block = bed.block();
     let mut term = bed.start(&[]);
     shown(&term, dialog);
+    let painted = term.raw().len();
     for key in keys {
         term.press([*key]);
         term.wait_for_quiet();
     }
     term.wait_until("end of the dialog", |screen, _| !screen.contains(dialog));
+    if id == "gemini" {
+        // It shows its composer, then starts anew; what is typed in between is lost.
+        let paste = b"\x1b[?2004h";
+        let is_anew = |raw: &[u8]| raw[painted..].windows(paste.len()).any(|bytes| bytes == paste);
+        term.wait_until("its second start", |_, raw| is_anew(raw));
+    }
     bed.ready(&term);
     assert_eq!(bed.model.main_requests().len(), 0, "nothing was sent for the dialog");
     first_message(&bed, &mut term, &block, "the message after the dialog");
