@@ -3,7 +3,7 @@
 //!
 //! Left out of the comparison: what `vt100` falls over, emoji that grow (U+FE0F), which it loses when they
 //! grow over the edge of the last line, and all after a piece that ends inside a character: of the next
-//! piece, should it end inside one too, it loses the text between.
+//! piece, should it hold another that is bad or cut, it loses the text between.
 
 #![no_main]
 
