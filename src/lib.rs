@@ -39,7 +39,7 @@
 //! | [`engines`] | the trait, the catalogue, one small adapter each, their dialogues, `plugins/` (JS, Python) |
 //! | [`launch`] | request, plan, run folder, receipt; the one-shot loop and its watcher; the wrapped session with its pty, mode ledger, key decoder, screen and gate |
 //! | [`control`] | what programs may ask for and a person decides: the queue of approvals |
-//! | [`session`] | the store: schema, rows, spool, recorder, lock, backup |
+//! | [`session`] | the store: schema, rows, lists, search, removal, export, spool, recorder, lock, backup |
 //!
 //! To add an engine: a table in `engines.toml` (a user's own will do) is enough where it takes its
 //! message on stdin, by file or by argument. An adapter in `src/engines` is for what TOML can't say.
@@ -86,6 +86,7 @@ pub mod error;
 mod failpoint;
 pub mod launch;
 pub mod logging;
+mod own_files;
 pub mod paths;
 pub mod project;
 pub mod recipes;

@@ -2,7 +2,7 @@
 //! stderr. Foreign text (file names, headings, engine output that we quote) is made harmless first.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use crate::error::Failure;
 
@@ -19,6 +19,16 @@ impl Ui {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
         out.flush()
+    }
+
+    /// How words stand out in what goes to stdout.
+    pub fn marks(&self) -> Marks {
+        let stdout = io::stdout();
+        match anstream::AutoStream::choice(&stdout) {
+            anstream::ColorChoice::Never if stdout.is_terminal() => Marks::Signs,
+            anstream::ColorChoice::Never => Marks::None,
+            _ => Marks::Styles,
+        }
     }
 
     /// A status line on stderr.
@@ -83,6 +93,20 @@ pub fn one_line(text: &str) -> String {
     escape(text, &[])
 }
 
+/// `text` on one line, with escapes also for the characters that have no picture: for a name that a
+/// person decides on.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_invisible(c) {
+            let _ = write!(shown, "\\u{{{:x}}}", c as u32);
+        } else {
+            shown.push(c);
+        }
+    }
+    escape(&shown, &[])
+}
+
 /// `text` with its line breaks kept and every other control character escaped.
 pub fn printable_lines(text: &str) -> String {
     escape(text, &['\n'])
@@ -107,10 +131,42 @@ fn escape(text: &str, keep: &[char]) -> String {
     shown
 }
 
+/// How words stand out in a line of data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marks {
+    /// Bold and coloured: a terminal that has styles, and a person who wants them.
+    Styles,
+    /// Between « and »: a terminal without colours.
+    Signs,
+    /// Not at all: data for a program.
+    None,
+}
+
+impl Marks {
+    /// `text` as it stands out.
+    pub fn on(self, text: &str) -> String {
+        match self {
+            Marks::Styles => {
+                let style = anstyle::AnsiColor::Yellow.on_default().bold();
+                format!("{style}{text}{style:#}")
+            }
+            Marks::Signs => format!("«{text}»"),
+            Marks::None => text.to_owned(),
+        }
+    }
+}
+
 /// Control characters, separators that some programs take for a line break, and bidi overrides.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Characters without a picture: two names that differ in them alone look the same. The joiners of
+/// Indic scripts and emoji are left alone.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2064}'
+        | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -121,5 +177,7 @@ mod tests {
     fn a_name_stays_on_one_line() {
         assert_eq!(one_line("a\nb\u{2028}\x1b[2J"), "a\\nb\\u{2028}\\u{1b}[2J");
         assert_eq!(printable_lines("a\nb\tc"), "a\nb\\tc");
+        assert_eq!(visible("a\u{200b}.md\u{feff}\n"), "a\\u{200b}.md\\u{feff}\\n");
+        assert_eq!(visible("\u{1f469}\u{200d}\u{1f467}"), "\u{1f469}\u{200d}\u{1f467}");
     }
 }

@@ -28,7 +28,7 @@ pub struct ExportArgs {
     /// Of all, only those of this engine
     #[arg(long, requires = "all")]
     pub engine: Option<String>,
-    /// Of all, only those that began since then: 2026-11-30, 2026-11-30T09:00, 12h, 30d, 2w
+    /// Of all, only those that began since then: 7d, 12h, 2026-01-31, 2026-01-31T09:00, or with a zone
     #[arg(long, value_name = "WHEN", requires = "all")]
     pub since: Option<String>,
     /// How it is written

@@ -74,11 +74,21 @@ Examples:
     /// Reject: shows each, asks, and ends it
     #[command(after_help = "\
 Examples:
-  omni-run inbox reject 0199a1b2 0199a1b3")]
+  omni-run inbox reject 0199a1b2 0199a1b3
+  omni-run inbox reject --all --asked-by runaway/1.0")]
     Reject {
         /// Their ids, or the starts of them
-        #[arg(required = true)]
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
         ids: Vec<String>,
+        /// All that wait, after one question
+        #[arg(long)]
+        all: bool,
+        /// With --all: only of this project: its id
+        #[arg(long, value_name = "ID", requires = "all")]
+        project: Option<String>,
+        /// With --all: only what this client has asked for
+        #[arg(long, value_name = "CLIENT", requires = "all")]
+        asked_by: Option<String>,
     },
     /// Open the inbox page of a running `omni-run serve`
     #[command(after_help = "\

@@ -12,6 +12,7 @@ mod project;
 mod recipe;
 mod run;
 mod schedule;
+mod search;
 mod serve;
 mod sessions;
 mod share;
@@ -33,6 +34,7 @@ pub use project::*;
 pub use recipe::*;
 pub use run::*;
 pub use schedule::*;
+pub use search::*;
 pub use serve::*;
 pub use sessions::*;
 pub use share::*;
@@ -83,6 +85,8 @@ pub enum Command {
     Profile(ProfileArgs),
     /// Past sessions
     Sessions(SessionsArgs),
+    /// Find what was typed or answered
+    Search(SearchArgs),
     /// What programs have asked for: list, show, approve, reject
     Inbox(InboxArgs),
     /// Local HTTP control for programs, with you in the loop

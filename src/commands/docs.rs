@@ -123,6 +123,7 @@ impl Change {
             name,
             bucket,
             replace,
+            replaces: None,
             expected_hash: None,
             draft: None,
         };

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::since::since;
+use super::sessions::by_prefix;
 use super::sink::{Flow, Sink};
-use super::{here, now_ms, own_paths};
+use super::{here, now_ms, own_paths, when};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::context::figures::counted;
 use crate::error::{ExitKind, Failure};
@@ -77,13 +77,13 @@ fn select(
     if !args.all {
         let mut heads = Vec::new();
         for prefix in &args.sessions {
-            heads.push(store.session_by_prefix(prefix)?);
+            heads.push(by_prefix(store, prefix)?);
         }
         heads.sort_by_key(|row| (row.started_at, row.id));
         heads.dedup_by_key(|row| row.id);
         return Ok(heads);
     }
-    let since = args.since.as_deref().map(|text| since(text, now_ms())).transpose()?;
+    let since = args.since.as_deref().map(|text| when::since(text, now_ms())).transpose()?;
     let mut selection = Selection { engine: args.engine.clone(), since, ..Selection::default() };
     let mut unknown = None;
     if let Some(named) = &args.project {

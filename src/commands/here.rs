@@ -10,7 +10,7 @@ use crate::error::{ExitKind, Failure};
 use crate::paths::Paths;
 use crate::project::docs::reconcile_flags;
 use crate::project::{Ask, Resolution, Resolved, resolve};
-use crate::session::Store;
+use crate::session::{SessionId, Store};
 use crate::ui::Ui;
 
 /// The project that is named, or the one around the current folder, with its flags reconciled;
@@ -48,6 +48,42 @@ pub(super) fn resolution(paths: &Paths, named: Option<&str>) -> Result<Resolutio
     let here = current_dir();
     let ask = Ask { named: named.map(OsStr::new), cwd: &here, home: paths.home.as_deref() };
     resolve(ask, store.as_ref())
+}
+
+/// The project that an option names, for lists of what is stored. One that was removed, or never was
+/// registered, may have sessions all the same.
+pub(super) struct Named {
+    /// Its id.
+    pub(super) id: Option<String>,
+    /// Its folder, for what was stored before it had an id.
+    pub(super) folder: Option<PathBuf>,
+    unknown: Option<Failure>,
+}
+
+impl Named {
+    pub(super) fn of(paths: &Paths, named: Option<&str>, ui: Ui) -> Named {
+        let Some(name) = named else { return Named { id: None, folder: None, unknown: None } };
+        match look_up(paths, named, ui) {
+            Ok(Some(Resolved { id, root, .. })) => Named { id, folder: root, unknown: None },
+            Ok(None) => Named { id: Some(name.to_owned()), folder: None, unknown: None },
+            Err(failure) => {
+                Named { id: Some(name.to_owned()), folder: None, unknown: Some(failure) }
+            }
+        }
+    }
+
+    /// Nothing was found: an error where there is no such project.
+    pub(super) fn require(self) -> Result<(), Failure> {
+        self.unknown.map_or(Ok(()), Err)
+    }
+}
+
+/// How many characters of ids to show: each tells its session from all others in the store.
+pub(super) fn digits(
+    store: &Store,
+    ids: impl IntoIterator<Item = SessionId>,
+) -> Result<usize, Failure> {
+    Ok(store.telling_digits(ids)?.clamp(super::ids::SHORTEST, 36))
 }
 
 /// The same as [`project`] where there must be one with docs: the project and its folder.

@@ -1,7 +1,7 @@
 //! Ids for people: as many digits as tell the listed ones apart.
 
 /// Digits of an id that say its millisecond; the least that a list shows.
-const SHORTEST: usize = 13;
+pub(super) const SHORTEST: usize = 13;
 
 /// How many characters of the ids tell them apart.
 pub(super) fn unique_length(ids: impl Iterator<Item = String>) -> usize {

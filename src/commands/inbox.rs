@@ -24,6 +24,9 @@ const YES: [&str; 2] = ["yes", "y"];
 /// Columns of a name in a list.
 const CELL: usize = 48;
 
+/// How many are named before all are rejected.
+const LISTED: usize = 20;
+
 /// Carries the command out.
 pub(super) fn inbox(args: InboxArgs, ui: Ui) -> Result<ExitCode, Failure> {
     let paths = own_paths();
@@ -52,7 +55,10 @@ pub(super) fn inbox(args: InboxArgs, ui: Ui) -> Result<ExitCode, Failure> {
             print(ui, &card(&action, &preview, full, now_ms()))
         }
         InboxAction::Approve { ids } => decide(&paths, &ids, Word::Approve, ui),
-        InboxAction::Reject { ids } => decide(&paths, &ids, Word::Reject, ui),
+        InboxAction::Reject { ids, all: false, .. } => decide(&paths, &ids, Word::Reject, ui),
+        InboxAction::Reject { project, asked_by, .. } => {
+            reject_all(&paths, project, asked_by.as_deref(), ui)
+        }
         InboxAction::Open => inbox_open::open(&paths, ui),
     }
 }
@@ -127,13 +133,71 @@ enum Word {
     Reject,
 }
 
-fn decide(paths: &Paths, ids: &[String], word: Word, ui: Ui) -> Result<ExitCode, Failure> {
+/// Who decides, and the queue.
+fn opened(paths: &Paths, ui: Ui) -> Result<(String, Queue), Failure> {
     let by = person()?;
+    // The card and the question are on stderr; nobody decides on what they do not see.
+    if !std::io::stderr().is_terminal() {
+        let message = "what is to be decided is shown on stderr, which is not the terminal";
+        return Err(Failure::new(ExitKind::Refused, message).hint("leave out the `2>`"));
+    }
     let queue = Queue::open(paths)?;
     for note in queue.store().notes() {
         ui.warning(note);
     }
     queue.look(now_ms())?;
+    Ok((by, queue))
+}
+
+/// Rejects what waits, after one question for all of it.
+fn reject_all(
+    paths: &Paths,
+    project: Option<String>,
+    asked_by: Option<&str>,
+    ui: Ui,
+) -> Result<ExitCode, Failure> {
+    let (by, queue) = opened(paths, ui)?;
+    let mut actions = queue.list(&Filter { decided: false, project, limit: None })?;
+    actions.retain(|action| {
+        action.status == Status::Pending && asked_by.is_none_or(|asked| action.asked_by == asked)
+    });
+    if actions.is_empty() {
+        ui.status("nothing that waits is meant by this");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let list =
+        actions.iter().take(LISTED).map(|action| format!("  {}\n", shortened(&what(action))));
+    let mut text: String = list.collect();
+    if actions.len() > LISTED {
+        text.push_str(&format!("  and {} more\n", actions.len() - LISTED));
+    }
+    let question = match actions.len() {
+        1 => "Reject it? Type yes: ".to_owned(),
+        count => format!("Reject all {count}? Type yes: "),
+    };
+    if !said_yes(&text, &question, ui) {
+        return Err(Failure::new(ExitKind::Refused, "all of them are left as they are")
+            .hint("only the answer `yes` decides"));
+    }
+    let mut rejected = 0;
+    for action in &actions {
+        // Another may have decided one meanwhile: that stands.
+        let decided = queue.reject(action.id, &by, now_ms())?;
+        rejected += usize::from(decided.first && decided.action.status == Status::Rejected);
+    }
+    ui.status(&format!("rejected {rejected}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn said_yes(text: &str, question: &str, ui: Ui) -> bool {
+    ui.ask(text, question);
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && YES.contains(&answer.trim().to_lowercase().as_str())
+}
+
+fn decide(paths: &Paths, ids: &[String], word: Word, ui: Ui) -> Result<ExitCode, Failure> {
+    let (by, queue) = opened(paths, ui)?;
     // All of them are there before the first is asked about.
     let actions: Vec<Action> =
         ids.iter().map(|id| queue.by_prefix(id)).collect::<Result<_, _>>()?;
@@ -187,11 +251,7 @@ fn decide_one(queue: &Queue, action: &Action, word: Word, by: &str, ui: Ui) -> R
             Word::Approve => "Approve",
             Word::Reject => "Reject",
         };
-        ui.ask(&card, &format!("{verb} it? Type yes: "));
-        let mut answer = String::new();
-        let read = std::io::stdin().lock().read_line(&mut answer);
-        let answer = answer.trim().to_lowercase();
-        if read.is_err() || !YES.contains(&answer.as_str()) {
+        if !said_yes(&card, &format!("{verb} it? Type yes: "), ui) {
             let message = format!("{} is left as it is", action.id);
             return Err(
                 Failure::new(ExitKind::Refused, message).hint("only the answer `yes` decides")

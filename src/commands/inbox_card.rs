@@ -8,7 +8,7 @@ use crate::control::actions::payload::{AddDoc, DeleteDoc, Launch};
 use crate::control::actions::{Action, Content, Payload, Preview, Status};
 use crate::project::Bucket;
 use crate::session::UnixMs;
-use crate::ui::one_line;
+use crate::ui::{one_line, visible};
 
 /// How many lines of a text a card shows.
 const LINES: usize = 40;
@@ -60,9 +60,11 @@ pub(super) fn card(action: &Action, preview: &Preview, full: bool, now: UnixMs) 
 /// What is asked for, in a few words.
 pub(super) fn what(action: &Action) -> String {
     match &action.payload {
-        Payload::AddDoc(add) if add.replace => format!("add or replace {}", add.file_name),
-        Payload::AddDoc(add) => format!("add {}", add.file_name),
-        Payload::DeleteDoc(doc) => format!("delete {}", doc.file_name),
+        Payload::AddDoc(add) if add.replace => {
+            format!("add or replace {}", visible(&add.file_name))
+        }
+        Payload::AddDoc(add) => format!("add {}", visible(&add.file_name)),
+        Payload::DeleteDoc(doc) => format!("delete {}", visible(&doc.file_name)),
         Payload::Launch(launch) => format!("start {}", launch.engine),
         Payload::Settings(change) => {
             let keys: Vec<&str> = change.entries().into_iter().map(|(key, _)| key).collect();

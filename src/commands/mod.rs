@@ -30,11 +30,12 @@ mod run;
 mod schedule;
 mod schedule_words;
 mod script_output;
+mod search;
 mod serve;
 mod serve_backend;
 mod sessions;
+mod sessions_rm;
 mod share;
-mod since;
 mod sink;
 mod start;
 mod store;
@@ -42,6 +43,7 @@ mod table;
 mod target;
 mod tries;
 mod tui;
+mod when;
 
 use std::borrow::Cow;
 use std::io::IsTerminal;
@@ -70,6 +72,7 @@ pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
         Command::Schedule(args) => schedule::schedule(*args, ui),
         Command::Profile(args) => profile::profile(&args, ui),
         Command::Sessions(args) => sessions::sessions(args, ui),
+        Command::Search(args) => search::search(&args, ui),
         Command::Inbox(args) => inbox::inbox(args, ui),
         Command::Export(args) => export::export(&args, ui),
         Command::Import(args) => import::import(&args, ui),

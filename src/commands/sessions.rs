@@ -5,41 +5,30 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
-use super::{here, ids, own_paths, print, print_json, table};
-use crate::cli::{SessionsAction, SessionsArgs};
+use super::when::window;
+use super::{here, now_ms, own_paths, print, print_json, sessions_rm, table};
+use crate::cli::{SessionsAction, SessionsArgs, SessionsLsArgs};
 use crate::context::figures;
 use crate::error::Failure;
 use crate::paths::Paths;
 use crate::session::{
-    Message, Role, SessionFilter, SessionId, SessionRow, Store, StoreError, UnixMs,
+    Message, Outcome, Role, SessionFilter, SessionId, SessionRow, Store, StoreError, UnixMs,
 };
 use crate::ui::{Ui, one_line, printable_lines};
 
 /// Columns of the first words in a list.
 const FIRST_WORDS: usize = 60;
+/// Characters of an id.
+const WHOLE_ID: usize = 36;
 /// How many sessions are listed unless told.
-const LISTED: usize = 20;
+const LISTED: u32 = 20;
 
 /// Carries the command out.
 pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> {
     let paths = own_paths();
-    let ls = SessionsAction::Ls { project: None, engine: None, limit: LISTED, json: false };
-    match args.action.unwrap_or(ls) {
-        SessionsAction::Ls { project, engine, limit, json } => {
-            let limit = Some(u32::try_from(limit).unwrap_or(u32::MAX));
-            let (project, unknown) = project_id(&paths, project, ui);
-            let rows = match Store::open_reading(&paths) {
-                Err(StoreError::Missing { .. }) => Vec::new(),
-                store => {
-                    store?.sessions(&SessionFilter { project, engine, limit, before: None })?
-                }
-            };
-            match unknown {
-                // A project that was removed still has sessions.
-                Some(failure) if rows.is_empty() => Err(failure),
-                _ => ls_rows(&rows, json, ui),
-            }
-        }
+    let ls_newest = || SessionsAction::Ls(SessionsLsArgs { limit: LISTED, ..Default::default() });
+    match args.action.unwrap_or_else(ls_newest) {
+        SessionsAction::Ls(args) => ls(&paths, &args, ui),
         SessionsAction::Show { session, json } => {
             let store = match Store::open_reading(&paths) {
                 Err(StoreError::Missing { .. }) => {
@@ -49,20 +38,50 @@ pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> 
             };
             show(&store, &session, json, ui)
         }
+        SessionsAction::Rm(args) => sessions_rm::rm(&paths, &args, ui),
+        SessionsAction::Prune(args) => sessions_rm::prune(&args, ui),
     }
 }
 
-/// The id that a `--project` stands for; with the failure where there is no such project.
-fn project_id(paths: &Paths, named: Option<String>, ui: Ui) -> (Option<String>, Option<Failure>) {
-    let Some(named) = named else { return (None, None) };
-    match here::look_up(paths, Some(&named), ui) {
-        Ok(Some(project)) => (project.id.or(Some(named)), None),
-        Ok(None) => (Some(named), None),
-        Err(failure) => (Some(named), Some(failure)),
+fn ls(paths: &Paths, args: &SessionsLsArgs, ui: Ui) -> Result<ExitCode, Failure> {
+    let (since, until) = window(&args.which, now_ms())?;
+    let named = here::Named::of(paths, args.which.project.as_deref(), ui);
+    let filter = SessionFilter {
+        project: named.id.clone(),
+        folder: named.folder.clone(),
+        engine: args.which.engine.clone(),
+        outcome: args.outcome.as_deref().and_then(Outcome::parse),
+        failed: args.failed,
+        since,
+        until,
+        limit: Some(args.limit).filter(|limit| *limit > 0),
+        before: None,
+    };
+    let store = match Store::open_reading(paths) {
+        Err(StoreError::Missing { .. }) => None,
+        store => Some(store?),
+    };
+    let rows = store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.sessions(&filter))?;
+    match store {
+        Some(store) if !rows.is_empty() => ls_rows(&store, &rows, args.json, ui),
+        _ => {
+            named.require()?;
+            if args.json {
+                return print_json(ui, &json!([]));
+            }
+            ui.status("no sessions");
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
-fn ls_rows(sessions: &[SessionRow], as_json: bool, ui: Ui) -> Result<ExitCode, Failure> {
+/// Prints a list that is not empty.
+pub(super) fn ls_rows(
+    store: &Store,
+    sessions: &[SessionRow],
+    as_json: bool,
+    ui: Ui,
+) -> Result<ExitCode, Failure> {
     if as_json {
         let values = sessions.iter().map(|row| {
             let mut value = row_value(row);
@@ -71,11 +90,12 @@ fn ls_rows(sessions: &[SessionRow], as_json: bool, ui: Ui) -> Result<ExitCode, F
         });
         return print_json(ui, &values.collect());
     }
-    if sessions.is_empty() {
-        ui.status("no sessions");
-        return Ok(ExitCode::SUCCESS);
-    }
-    let digits = ids::unique_length(sessions.iter().map(|row| row.id.to_string()));
+    let digits = here::digits(store, sessions.iter().map(|row| row.id))?;
+    print(ui, &list(sessions, digits))
+}
+
+/// A list for people, with so many characters of the ids.
+pub(super) fn list(sessions: &[SessionRow], digits: usize) -> String {
     let headings = ["ID", "WHEN", "ENGINE", "PROJECT", "OUTCOME", "TYPED"];
     let mut rows = vec![headings.map(str::to_owned).to_vec()];
     rows.extend(sessions.iter().map(|row| {
@@ -88,7 +108,7 @@ fn ls_rows(sessions: &[SessionRow], as_json: bool, ui: Ui) -> Result<ExitCode, F
             first_words(&row.first_words),
         ]
     }));
-    print(ui, &table::table(&rows, &[]))
+    table::table(&rows, &[])
 }
 
 fn first_words(text: &str) -> String {
@@ -140,8 +160,26 @@ fn row_value(row: &SessionRow) -> Map<String, Value> {
     }
 }
 
+/// The session that an id, or the start of one, stands for. Of several it says which they are.
+pub(super) fn by_prefix(store: &Store, prefix: &str) -> Result<SessionRow, Failure> {
+    let error = match store.session_by_prefix(prefix) {
+        Ok(row) => return Ok(row),
+        Err(error) => error,
+    };
+    let StoreError::AmbiguousSession { matches, .. } = &error else { return Err(error.into()) };
+    let rows: Vec<SessionRow> = matches
+        .iter()
+        .map(|id| store.session_by_prefix(&id.to_string()))
+        .collect::<Result<_, _>>()?;
+    let list = list(&rows, WHOLE_ID);
+    let mut failure = Failure::from(error);
+    failure.hints = vec!["give more of the id:".to_owned()];
+    failure.hints.extend(list.lines().skip(1).map(str::to_owned));
+    Err(failure)
+}
+
 fn show(store: &Store, prefix: &str, as_json: bool, ui: Ui) -> Result<ExitCode, Failure> {
-    let row = store.session_by_prefix(prefix)?;
+    let row = by_prefix(store, prefix)?;
     let messages = store.messages(row.id)?;
     let receipt = store.receipt(row.id)?;
     if as_json {

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::sessions::by_prefix;
 use super::sink::Sink;
 use super::{here, own_paths, print};
 use crate::cli::ShareArgs;
@@ -54,7 +55,7 @@ fn find(paths: &Paths, prefix: &str) -> Result<Transcript, Failure> {
         Err(StoreError::Missing { .. }) => return Err(unknown().into()),
         store => store?,
     };
-    let row = store.session_by_prefix(prefix)?;
+    let row = by_prefix(&store, prefix)?;
     Ok(store.transcript(row.id)?.ok_or_else(unknown)?)
 }
 

@@ -14,7 +14,7 @@ use super::gather::{
 use super::here::reconcile;
 use super::{Workplace, now_ms};
 use crate::cli::{Output, RunArgs, RunOptions};
-use crate::context::{DisplayText, FirstMessage, Reading, SnapshotRequest, folder};
+use crate::context::{DisplayText, FirstMessage, Reading, SnapshotRequest, chip, folder};
 use crate::engines::gate_spec::GateRoute;
 use crate::engines::{Engine, EngineSpec, Host, LaunchMode, detect};
 use crate::error::{ExitKind, Failure};
@@ -268,6 +268,9 @@ impl Start {
             let chip = self.first.auto().report().chip(self.approvals);
             if self.chip && !chip.is_empty() {
                 self.ui.status(&chip);
+            } else if self.approvals > 0 {
+                // The chip can be switched off, what waits for a person not.
+                self.ui.status(&chip::waiting(self.approvals));
             }
         }
         let no_recipe = self.engine.catalogue().gate.route == GateRoute::None;

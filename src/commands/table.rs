@@ -7,6 +7,11 @@ use crate::ui::one_line;
 
 /// Rows as columns; the columns in `right` are aligned to the right. Trailing blanks are cut.
 pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> String {
+    table_with(rows, right, &[])
+}
+
+/// The same with a text at the end of each row, which is harmless already and may have styles.
+pub(super) fn table_with(rows: &[Vec<String>], right: &[usize], ends: &[String]) -> String {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()).collect();
     let mut widths: Vec<usize> = Vec::new();
@@ -19,7 +24,7 @@ pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> String {
         }
     }
     let mut text = String::new();
-    for row in &rows {
+    for (number, row) in rows.iter().enumerate() {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let blanks = " ".repeat(widths[column] - width(cell));
@@ -27,6 +32,7 @@ pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> String {
                 if right.contains(&column) { (blanks.as_str(), "") } else { ("", blanks.as_str()) };
             line.push_str(&format!("{before}{cell}{after}  "));
         }
+        line.push_str(ends.get(number).map_or("", String::as_str));
         text.push_str(line.trim_end());
         text.push('\n');
     }

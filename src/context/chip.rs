@@ -38,8 +38,7 @@ impl ContextReport {
                 counted(self.rag_files, "reference file", "reference files")
             ));
         }
-        let waiting = (approvals > 0)
-            .then(|| format!("{} waiting", counted(approvals, "approval", "approvals")));
+        let waiting = (approvals > 0).then(|| waiting(approvals));
         let docs = (!parts.is_empty()).then(|| parts.join(", "));
         match (docs, waiting) {
             (None, None) => String::new(),
@@ -49,6 +48,11 @@ impl ContextReport {
             }
         }
     }
+}
+
+/// That so many actions wait for a person.
+pub(crate) fn waiting(approvals: usize) -> String {
+    format!("{} waiting", counted(approvals, "approval", "approvals"))
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, openat};
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 
+use crate::own_files;
 /// What an entry is, by `lstat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryType {
@@ -158,7 +159,7 @@ impl Dir {
     /// Opens a regular file; `lstat` comes first, so that a pipe is not even touched.
     pub(crate) fn open_file(&self, name: &OsStr) -> Result<(File, u64), String> {
         only_file(self.lstat(name).map_err(reason)?)?;
-        let fd = openat(&self.fd, name, OFlag::O_NOFOLLOW | READ, Mode::empty()).map_err(reason)?;
+        let fd = own_files::open(&self.fd, name, OFlag::O_NOFOLLOW | READ).map_err(reason)?;
         let stat = Stat::of(&fstat(&fd).map_err(reason)?);
         only_file(stat)?;
         Ok((File::from(fd), stat.size))
@@ -172,7 +173,7 @@ const READ: OFlag =
 /// Opens a regular file that the user named: links are followed, pipes and devices are not opened.
 pub(crate) fn open_named(path: &Path) -> Result<(File, u64), String> {
     only_file(Stat::of(&nix::sys::stat::stat(path).map_err(reason)?))?;
-    let fd = nix::fcntl::open(path, READ, Mode::empty()).map_err(reason)?;
+    let fd = own_files::open(AT_FDCWD, path.as_os_str(), READ).map_err(reason)?;
     let stat = Stat::of(&fstat(&fd).map_err(reason)?);
     only_file(stat)?;
     Ok((File::from(fd), stat.size))
@@ -195,6 +196,9 @@ pub(crate) fn read_tail(mut file: &File, size: u64, limit: u64) -> Result<Vec<u8
 
 /// An error in few words: `permission denied`.
 pub(crate) fn reason(error: Errno) -> String {
+    if error == own_files::OWN {
+        return own_files::REASON.to_owned();
+    }
     error.desc().to_lowercase()
 }
 

@@ -6,7 +6,7 @@
 mod always;
 mod attachments;
 mod auto;
-mod chip;
+pub(crate) mod chip;
 mod defuse;
 pub mod delivery;
 pub mod describe;

@@ -13,7 +13,11 @@ use serde::Serialize;
 /// A value as the body of an answer.
 pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Response {
     match serde_json::to_vec(value) {
-        Ok(bytes) => with_type(status, "application/json", bytes),
+        Ok(mut bytes) => {
+            // For people with curl: the next prompt stands on a line of its own.
+            bytes.push(b'\n');
+            with_type(status, "application/json", bytes)
+        }
         // Types of ours with text keys can always be written; this is for the compiler.
         Err(_) => with_type(StatusCode::INTERNAL_SERVER_ERROR, "application/json", "{}".into()),
     }

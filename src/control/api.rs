@@ -15,7 +15,7 @@ use super::auth::Auth;
 use super::backend::Backend;
 use super::call::{self, Call};
 use super::error::{ApiError, ErrorCode};
-use super::events::Hub;
+use super::events::{Hub, Who};
 use super::routes::{self, Route, Verb, Work};
 use super::{body, limits, page};
 use crate::paths::Paths;
@@ -77,7 +77,7 @@ async fn run(api: Arc<Api>, route: &'static Route, request: Request) -> Result<R
     api.auth.check(&head.headers, Instant::now())?;
     let call = read(route, &mut head, body).await?;
     match route.work {
-        Work::Events => Hub::subscribe(&api.events),
+        Work::Events => Hub::subscribe(&api.events, Who::Program),
         Work::Answer(work) => {
             let job = tokio::task::spawn_blocking(move || work(&api, &call));
             match tokio::time::timeout(limits::REQUEST_TIME, job).await {
@@ -101,7 +101,7 @@ async fn read(route: &Route, head: &mut Parts, body: Body) -> Result<Call, ApiEr
     let parameters = RawPathParams::from_request_parts(head, &()).await.map_err(|_| {
         ApiError::new(ErrorCode::InvalidRequest, "the path is not percent-encoded UTF-8")
     })?;
-    let path = parameters.iter().map(|(_, value)| value.to_owned()).collect();
+    let path: Vec<String> = parameters.iter().map(|(_, value)| value.to_owned()).collect();
     let key = if route.verb == Verb::Get { None } else { call::key(&head.headers)? };
     let agent = head.headers.get(axum::http::header::USER_AGENT);
     let bytes = match route.body {
@@ -109,7 +109,7 @@ async fn read(route: &Route, head: &mut Parts, body: Body) -> Result<Call, ApiEr
         None => Bytes::new(),
     };
     Ok(Call {
-        route: format!("{} {}", head.method, head.uri),
+        route: format!("{} {} {path:?} {query:?}", head.method, route.path),
         path,
         query,
         key,

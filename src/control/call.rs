@@ -13,7 +13,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// One request.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// Method and path with its query, as sent.
+    /// Method, path and query in one form, however they were encoded.
     pub route: String,
     /// The values of the path's parameters, in order, decoded.
     pub path: Vec<String>,
@@ -52,12 +52,20 @@ impl Call {
     /// # Errors
     /// [`ErrorCode::InvalidJson`], [`ErrorCode::InvalidBody`] with the field.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
-        serde_json::from_slice(&self.body).map_err(|error| {
-            let is_json = serde_json::from_slice::<IgnoredAny>(&self.body).is_ok();
-            let code = if is_json { ErrorCode::InvalidBody } else { ErrorCode::InvalidJson };
-            ApiError::new(code, format!("the body: {error}"))
-        })
+        object(&self.body)
     }
+}
+
+/// An object in JSON as a type. A list would do for a type too, field by field: it is refused.
+pub(super) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let is_json = || serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
+    if bytes.trim_ascii_start().first().is_some_and(|first| *first != b'{') && is_json() {
+        return Err(ApiError::new(ErrorCode::InvalidBody, "the body is no JSON object"));
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        let code = if is_json() { ErrorCode::InvalidBody } else { ErrorCode::InvalidJson };
+        ApiError::new(code, format!("the body: {error}"))
+    })
 }
 
 /// The query of a request; each name at most once, and none but `known`.

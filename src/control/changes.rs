@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 use axum::body::Bytes;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use super::docs_watch::DocsWatch;
 use crate::paths::Paths;
-use crate::session::{Store, StoreError};
+use crate::session::{Store, StoreError, path_from_sql};
 
 /// The statuses of actions: all that are open, and the newest of the others.
 const ACTIONS: &str = "SELECT id, kind, project_id, status FROM cli_pending_actions
@@ -21,12 +23,17 @@ const SESSIONS: &str = "SELECT id, engine, project_id, outcome FROM sessions
     WHERE id IN (SELECT id FROM sessions WHERE outcome = 'running' ORDER BY id DESC LIMIT 1000)
        OR id IN (SELECT id FROM sessions ORDER BY id DESC LIMIT 200)";
 
+/// What projects say of their docs.
+const PROJECTS: &str = "SELECT id, folder_path, doc_order_json, doc_instruction_json FROM projects
+    WHERE id IS NOT NULL";
+
 /// The store between two looks.
 #[derive(Debug)]
 pub(super) struct Source {
     paths: Paths,
     open: Option<Open>,
     known: State,
+    docs: DocsWatch,
     /// There was a look before: what is new now is news.
     looked: bool,
 }
@@ -43,12 +50,27 @@ struct Open {
 struct State {
     actions: BTreeMap<String, Value>,
     sessions: BTreeMap<String, Value>,
+    projects: BTreeMap<String, Project>,
+}
+
+/// Where a project is, and its docs' order and flags as stored.
+#[derive(Debug, PartialEq)]
+struct Project {
+    folder: PathBuf,
+    order: String,
+    flags: String,
 }
 
 impl Source {
     /// Before the first look.
     pub(super) fn new(paths: &Paths) -> Source {
-        Source { paths: paths.clone(), open: None, known: State::default(), looked: false }
+        Source {
+            paths: paths.clone(),
+            open: None,
+            known: State::default(),
+            docs: DocsWatch::default(),
+            looked: false,
+        }
     }
 
     /// The first event of a listener.
@@ -59,16 +81,24 @@ impl Source {
 
     /// What changed since the last look. A store that can't be read now is looked at next time.
     pub(super) fn changes(&mut self) -> Option<Bytes> {
-        let state = match self.look() {
-            Ok(Some(state)) => state,
-            Ok(None) => return None,
+        let mut events = String::new();
+        match self.look() {
+            Ok(Some(state)) => self.compare(state, &mut events),
+            Ok(None) => {}
             Err(error) => {
                 tracing::warn!(%error, "events");
                 self.open = None;
                 return None;
             }
-        };
-        let mut events = String::new();
+        }
+        let folders = self.known.projects.iter();
+        let folders = folders.map(|(id, project)| (id.clone(), project.folder.clone())).collect();
+        events.extend(self.docs.changed(&folders).iter().map(|id| docs_event(id)));
+        (!events.is_empty()).then(|| Bytes::from(events))
+    }
+
+    /// What is new in the state, which is known from now on.
+    fn compare(&mut self, state: State, events: &mut String) {
         if self.looked {
             for (name, old, new) in [
                 ("action", &self.known.actions, &state.actions),
@@ -77,9 +107,12 @@ impl Source {
                 let changed = new.iter().filter(|(id, value)| old.get(*id) != Some(value));
                 events.extend(changed.map(|(_, value)| event(name, value)));
             }
+            let (old, new) = (&self.known.projects, &state.projects);
+            let changed = new.keys().filter(|id| old.get(*id) != new.get(*id));
+            let gone = old.keys().filter(|id| !new.contains_key(*id));
+            events.extend(changed.chain(gone).map(|id| docs_event(id)));
         }
         (self.known, self.looked) = (state, true);
-        (!events.is_empty()).then(|| Bytes::from(events))
     }
 
     /// The state, where it may have changed.
@@ -106,7 +139,11 @@ impl Source {
             return Ok(None);
         }
         let state = open.store.read(|c| {
-            Ok(State { actions: rows(c, ACTIONS, "kind")?, sessions: rows(c, SESSIONS, "engine")? })
+            Ok(State {
+                actions: rows(c, ACTIONS, "kind")?,
+                sessions: rows(c, SESSIONS, "engine")?,
+                projects: projects(c)?,
+            })
         })?;
         open.version = Some(version);
         Ok(Some(state))
@@ -123,6 +160,20 @@ fn rows(c: &Connection, sql: &str, second: &str) -> rusqlite::Result<BTreeMap<St
         Ok((id, value))
     })?;
     rows.collect()
+}
+
+fn projects(c: &Connection) -> rusqlite::Result<BTreeMap<String, Project>> {
+    let mut statement = c.prepare(PROJECTS)?;
+    let rows = statement.query_map([], |row| {
+        let folder = path_from_sql(row, 1)?.unwrap_or_default();
+        Ok((row.get(0)?, Project { folder, order: row.get(2)?, flags: row.get(3)? }))
+    })?;
+    rows.collect()
+}
+
+/// The docs of this project are not what they were.
+fn docs_event(project: &str) -> String {
+    event("docs", &json!({ "project": project }))
 }
 
 /// One event. JSON has no line break, so it is one line of data.

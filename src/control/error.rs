@@ -76,7 +76,7 @@ codes! {
     /// No such route.
     NotFound = "not_found", 404, "GET /openapi.json lists the routes";
     /// No project has the id.
-    ProjectNotFound = "project_not_found", 404, "GET /projects lists them";
+    ProjectNotFound = "project_not_found", 404, "GET /projects lists them; a person adds one with `omni-run project add`";
     /// The docs folder has no such file.
     DocNotFound = "doc_not_found", 404, "GET /project/{id}/docs lists them";
     /// No action has the id.
@@ -102,7 +102,7 @@ codes! {
     /// Not JSON by its type.
     UnsupportedType = "unsupported_type", 415, "send `Content-Type: application/json`, not compressed";
     /// The request names another host.
-    HostNotAllowed = "host_not_allowed", 421, "use http://127.0.0.1, http://localhost or http://[::1] with the server's port";
+    HostNotAllowed = "host_not_allowed", 421, "use http://127.0.0.1, http://localhost or http://[::1] with the server's port; on the socket http://localhost";
     /// The Idempotency-Key was used for another request.
     IdempotencyKeyReused = "idempotency_key_reused", 422, "use a new key for a new request";
     /// Too many requests without the right token.
@@ -212,7 +212,9 @@ impl From<ActionError> for ApiError {
                 DocsError::BadName { .. } => ErrorCode::BadName,
                 DocsError::Io { .. } => ErrorCode::Io,
                 DocsError::Store(_) => ErrorCode::StoreUnavailable,
-                DocsError::SourceChanged { .. } => ErrorCode::BadSource,
+                DocsError::SourceChanged { .. } | DocsError::DocChanged { .. } => {
+                    ErrorCode::BadSource
+                }
                 DocsError::NotInstructable { .. }
                 | DocsError::NotFlagged { .. }
                 | DocsError::Twice { .. } => ErrorCode::InvalidRequest,

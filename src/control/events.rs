@@ -42,8 +42,16 @@ struct Listeners {
 #[derive(Debug)]
 struct Listener {
     events: mpsc::Sender<Bytes>,
+    who: Who,
     /// Has got its `ready`.
     greeted: bool,
+}
+
+/// Who listens: programs take no place from the person's page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    Program,
+    Page,
 }
 
 impl Hub {
@@ -53,15 +61,16 @@ impl Hub {
     }
 
     /// A stream for one more listener.
-    pub(super) fn subscribe(hub: &Arc<Hub>) -> Result<Response, ApiError> {
+    pub(super) fn subscribe(hub: &Arc<Hub>, who: Who) -> Result<Response, ApiError> {
         let (events, stream) = mpsc::channel(limits::EVENT_BACKLOG);
         let mut listeners = hub.lock();
         listeners.all.retain(|listener| !listener.events.is_closed());
-        if listeners.all.len() >= limits::STREAMS || listeners.closed {
+        let same = listeners.all.iter().filter(|listener| listener.who == who).count();
+        if same >= limits::STREAMS || listeners.closed {
             let text = "as many streams as there may be are open";
             return Err(ApiError::new(ErrorCode::TooManyStreams, text));
         }
-        listeners.all.push(Listener { events, greeted: false });
+        listeners.all.push(Listener { events, who, greeted: false });
         if !listeners.watched {
             let hub = hub.clone();
             let watch = std::thread::Builder::new().name("events".to_owned());

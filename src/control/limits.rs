@@ -50,7 +50,7 @@ pub const FAILURES: u32 = 20;
 /// See [`FAILURES`].
 pub const FAILURE_TIME: Duration = Duration::from_secs(60);
 
-/// Listeners of `GET /events` at once.
+/// Listeners of `GET /events` at once, and as many pages.
 pub const STREAMS: usize = 8;
 
 /// How often the store is asked for changes while somebody listens. The question is a look at

@@ -17,6 +17,7 @@ mod backend;
 mod body;
 mod call;
 mod changes;
+mod docs_watch;
 mod door;
 mod error;
 mod events;

@@ -224,7 +224,7 @@ async fn handle(
 /// lost with it.
 async fn refuse(mut stream: Box<dyn Stream>) -> io::Result<()> {
     let error = ApiError::new(ErrorCode::Busy, "all connections are in use");
-    let body = serde_json::to_string(&error.body()).unwrap_or_default();
+    let body = serde_json::to_string(&error.body()).unwrap_or_default() + "\n";
     let text = format!(
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\nRetry-After: 1\r\nCache-Control: no-store\r\n\

@@ -58,9 +58,11 @@ impl Engine for Claude {
         let has_bytes = !generic::by_bytes(first).is_empty();
         let mut request = request.clone();
         let blocks = has_bytes || request.survey.text_expands;
+        let mut own_output = None;
         if blocks {
             // The block route fixes both formats; the user's own wish is met by the dialogue.
-            request.engine_args = generic::take_option(&request.engine_args, &[OUTPUT_FORMAT]).1;
+            (own_output, request.engine_args) =
+                generic::take_option(&request.engine_args, &[OUTPUT_FORMAT]);
         }
         let mut plan = generic::base(&self.spec, &request, first)?;
         if request.resume.is_some() && first.auto().instructions().is_some() && is_newer(&request) {
@@ -74,6 +76,7 @@ impl Engine for Claude {
             }
             plan.channels.message = MessageChannel::StreamJson;
             plan.stdin = StdinPlan::Dialogue;
+            plan.own_output = own_output;
             return Ok(plan);
         }
         let mut text = first.sent().to_text();
@@ -112,7 +115,12 @@ impl Engine for Claude {
                 false => Box::new(dialogue::Plain::new(empty_is_failure)),
             };
         }
-        Box::new(Blocks { line: user_line(first), ..Blocks::default() })
+        let answers = match plan.own_output.as_deref() {
+            Some("stream-json") => Answers::Events,
+            Some("json") => Answers::Result,
+            _ => Answers::Text,
+        };
+        Box::new(Blocks { line: user_line(first), answers, ..Blocks::default() })
     }
 }
 
@@ -168,11 +176,23 @@ fn pieces(event: &Value) -> Vec<Piece> {
     session.into_iter().chain(failure).chain([Piece::Whole(result)]).collect()
 }
 
+/// What the user gets on stdout.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Answers {
+    #[default]
+    Text,
+    /// `--output-format json`: the object that is the last event of `stream-json`.
+    Result,
+    /// `--output-format stream-json`: all events.
+    Events,
+}
+
 /// The stream-json talk. stdin stays open until the `result` event: 2.1.197 drops a message with
 /// blocks when it ends at once.
 #[derive(Default)]
 struct Blocks {
     line: Vec<u8>,
+    answers: Answers,
     lines: Lines,
     reply: Option<String>,
     error: Option<String>,
@@ -187,7 +207,13 @@ impl Dialogue for Blocks {
         let mut actions = Vec::new();
         for line in self.lines.push(chunk) {
             let Some(event) = json_line(&line) else { continue };
-            match text_at(&event, &["type"]) {
+            let kind = text_at(&event, &["type"]);
+            if self.answers == Answers::Events
+                || self.answers == Answers::Result && kind == Some("result")
+            {
+                actions.push(Action::Answer([line.as_slice(), b"\n"].concat()));
+            }
+            match kind {
                 Some("system") => {
                     if let Some(id) = text_at(&event, &["session_id"]) {
                         actions.push(Action::Session(id.to_owned()));
@@ -195,7 +221,9 @@ impl Dialogue for Blocks {
                 }
                 Some("result") => {
                     let text = text_at(&event, &["result"]).unwrap_or_default().to_owned();
-                    actions.push(answer_line(&text));
+                    if self.answers == Answers::Text {
+                        actions.push(answer_line(&text));
+                    }
                     if event.get("is_error").and_then(Value::as_bool) == Some(true) {
                         self.error = Some(text.clone());
                     }

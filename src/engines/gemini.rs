@@ -79,10 +79,11 @@ impl Engine for Gemini {
         let acp = request.survey.text_expands || !generic::by_bytes(first).is_empty();
         let mut request = request.clone();
         let mut spec = self.spec.clone();
+        let mut own_output = None;
         if acp {
             // Over ACP the session is opened or loaded by a request, and the output is ours.
             spec.one_shot.session_args.clear();
-            request.engine_args = generic::take_option(&request.engine_args, &OUTPUT).1;
+            (own_output, request.engine_args) = generic::take_option(&request.engine_args, &OUTPUT);
         }
         if !acp && !generic::has_option(&request.engine_args, &OUTPUT) {
             spec.one_shot.args.extend(OURS.map(str::to_owned));
@@ -96,6 +97,13 @@ impl Engine for Gemini {
             self.overlay(&mut plan, &request, ours);
         }
         if acp {
+            if let Some(format) = own_output.filter(|format| format != "text") {
+                plan.warnings.push(format!(
+                    "with attachments, or an `@` in the text, gemini is spoken to over ACP, which has \
+                     no `--output-format {format}`: the answer is plain text; `--output json` is \
+                     omni-run's own"
+                ));
+            }
             plan.arg("--acp");
             plan.channels.message = MessageChannel::Acp;
             plan.stdin = StdinPlan::Dialogue;

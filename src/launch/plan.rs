@@ -42,6 +42,9 @@ pub struct LaunchPlan {
     pub carries_message: bool,
     /// The file in which a request plugin reports.
     pub plugin_receipt: Option<PathBuf>,
+    /// The engine's output format that the user asked for, where the route fixes another: the dialogue
+    /// answers in it.
+    pub own_output: Option<String>,
     /// Said once on stderr before the start.
     pub warnings: Vec<String>,
 }
@@ -155,6 +158,7 @@ impl LaunchPlan {
             gate_prefix: String::new(),
             carries_message: false,
             plugin_receipt: None,
+            own_output: None,
             warnings: Vec::new(),
         }
     }

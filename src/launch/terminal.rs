@@ -180,6 +180,11 @@ pub(super) fn write_within(fd: BorrowedFd<'_>, bytes: &[u8], patience: Duration)
     done
 }
 
+/// The columns of the terminal that `stream` is; `None`: it is none, or does not say.
+pub fn columns(stream: &impl AsFd) -> Option<usize> {
+    size(stream.as_fd()).map(|size| usize::from(size.cols)).filter(|columns| *columns > 0)
+}
+
 mod ioctl {
     nix::ioctl_read_bad!(window_size, nix::libc::TIOCGWINSZ, nix::libc::winsize);
 }

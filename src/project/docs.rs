@@ -111,6 +111,12 @@ pub enum DocsError {
         /// The name.
         name: String,
     },
+    /// The doc that it replaces has other bytes than were known.
+    #[error("`{name}` has other bytes than when its replacement was asked for, and stays")]
+    DocChanged {
+        /// The name.
+        name: String,
+    },
     /// The disk says no.
     #[error("`{}`: {error}", path.display())]
     Io {
@@ -137,9 +143,9 @@ impl From<DocsError> for Failure {
             DocsError::Exists { .. } => {
                 Failure::new(ExitKind::CannotCreate, message).hint("`--replace` takes its place")
             }
-            DocsError::SourceChanged { .. } | DocsError::Io { .. } => {
-                Failure::new(ExitKind::CannotCreate, message)
-            }
+            DocsError::SourceChanged { .. }
+            | DocsError::DocChanged { .. }
+            | DocsError::Io { .. } => Failure::new(ExitKind::CannotCreate, message),
             DocsError::Ambiguous { .. }
             | DocsError::BadName { .. }
             | DocsError::NotInstructable { .. }
@@ -159,6 +165,8 @@ pub struct Addition<'a> {
     pub bucket: Bucket,
     /// Whether it may take the place of another.
     pub replace: bool,
+    /// The SHA-256, hex, that the other must have then; `None`: any.
+    pub replaces: Option<&'a str>,
     /// The SHA-256, hex, that its bytes must have.
     pub expected_hash: Option<&'a str>,
     /// The name of the copy until it is whole: a hidden one that nothing has. `None`: a random one.
@@ -187,7 +195,7 @@ pub fn add(
     is_text: impl Fn(&OsStr) -> bool,
     now: UnixMs,
 ) -> Result<Added, DocsError> {
-    let Addition { source, name, bucket, replace, expected_hash, draft } = addition;
+    let Addition { source, name, bucket, replace, replaces, expected_hash, draft } = addition;
     checked_name(name, is_text)?;
     let (label, path) = (shown(name), bucket.folder(root).join(name));
     let io = |error: io::Error| match error.kind() {
@@ -200,9 +208,20 @@ pub fn add(
         Some(Entry { kind: EntryKind::File, .. }) if replace => {}
         Some(_) => return Err(DocsError::Exists { name: label }),
     }
-    let accept = |hash: &str| expected_hash.is_none_or(|expected| expected == hash);
-    let Some(written) = dir.write(name, source, replace, accept, draft).map_err(io)? else {
-        return Err(DocsError::SourceChanged { name: label });
+    let mut other_changed = false;
+    let accept = |hash: &str| {
+        // One that is gone is no loss.
+        other_changed = replaces.is_some_and(|known| {
+            !matches!(dir.entry(name), Ok(None)) && !dir.hash(name).is_ok_and(|now| now == known)
+        });
+        !other_changed && expected_hash.is_none_or(|expected| expected == hash)
+    };
+    let written = dir.write(name, source, replace, accept, draft).map_err(io)?;
+    let Some(written) = written else {
+        return Err(match other_changed {
+            true => DocsError::DocChanged { name: label },
+            false => DocsError::SourceChanged { name: label },
+        });
     };
     if bucket == Bucket::Always && !written.replaced {
         forget_flag(store, root, name, now)?;

@@ -14,6 +14,7 @@ use nix::unistd::{UnlinkatFlags, linkat, unlinkat};
 use sha2::{Digest, Sha256};
 
 use crate::failpoint;
+use crate::own_files;
 use crate::project::docs::{Bucket, Seen};
 use crate::project::flags::{Entry, EntryKind};
 use crate::session::hex;
@@ -144,7 +145,10 @@ impl DocsDir {
     fn open_file(&self, name: &OsStr) -> io::Result<File> {
         // Not blocking: the entry may have become a pipe since it was listed.
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-        let file = File::from(openat(&self.folder, name, flags, Mode::empty())?);
+        let file = match own_files::open(&self.folder, name, flags) {
+            Err(own_files::OWN) => return Err(io::Error::other(own_files::REASON)),
+            opened => File::from(opened?),
+        };
         match file.metadata()?.is_file() {
             true => Ok(file),
             false => Err(io::Error::other("not a regular file")),

@@ -8,13 +8,16 @@
 pub mod backup;
 mod error;
 pub mod export;
+mod list;
 pub mod lock;
 mod path_text;
 mod patience;
 mod record;
 mod recorder;
+mod removal;
 mod rows;
 mod schema;
+pub mod search;
 mod signal;
 mod spool;
 mod store;
@@ -26,6 +29,7 @@ pub use record::{
     SessionRow, UnixMs,
 };
 pub use recorder::Recorder;
+pub use removal::Removed;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use signal::ignore_file_size_signal;
 pub use store::Store;

@@ -67,6 +67,9 @@ macro_rules! words {
                 match self { $($name::$variant => $word,)* }
             }
 
+            /// Every one of them.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
             /// From the word in the column.
             pub fn parse(word: &str) -> Option<$name> {
                 match word { $($word => Some($name::$variant),)* _ => None }
@@ -102,6 +105,13 @@ words! {
         TimedOut = "timed_out",
         /// The engine did not start.
         NotStarted = "not_started",
+    }
+}
+
+impl Outcome {
+    /// Ended, and not well.
+    pub fn is_failure(self) -> bool {
+        !matches!(self, Outcome::Running | Outcome::Ok)
     }
 }
 
@@ -227,10 +237,20 @@ pub struct Message {
 /// Which sessions to list, newest first.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter {
-    /// Only this project's.
+    /// Only of this project: its id.
     pub project: Option<String>,
+    /// Only of this folder, where it had no id; beside `project`, of both.
+    pub folder: Option<PathBuf>,
     /// Only this engine's.
     pub engine: Option<String>,
+    /// Only with this outcome.
+    pub outcome: Option<Outcome>,
+    /// Only what did not end well; what still runs is not among it.
+    pub failed: bool,
+    /// Only started then or later.
+    pub since: Option<UnixMs>,
+    /// Only started before.
+    pub until: Option<UnixMs>,
     /// At most so many.
     pub limit: Option<u32>,
     /// Only those after this one in the list: the next page.

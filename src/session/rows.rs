@@ -7,8 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::session::error::StoreError;
 use crate::session::path_text::{path_from_sql, path_to_sql};
 use crate::session::record::{
-    Message, NewSession, Outcome, Role, SessionEnd, SessionFilter, SessionId, SessionMode,
-    SessionRow, UnixMs,
+    Message, NewSession, Outcome, Role, SessionEnd, SessionId, SessionMode, SessionRow, UnixMs,
 };
 use crate::session::store::Store;
 
@@ -47,21 +46,6 @@ impl Store {
             0 => Err(StoreError::UnknownSession { prefix: id.to_string() }),
             _ => Ok(()),
         }
-    }
-
-    /// The sessions of `filter`, newest first.
-    pub fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionRow>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM sessions
-             WHERE (?1 IS NULL OR project_id = ?1) AND (?2 IS NULL OR engine = ?2)
-               AND (?4 IS NULL OR (started_at, id) <
-                      (SELECT started_at, id FROM sessions WHERE id = ?4))
-             ORDER BY started_at DESC, id DESC LIMIT ?3"
-        );
-        let limit = filter.limit.map_or(-1, i64::from);
-        let before = filter.before.map(|id| id.to_string());
-        let values = params![filter.project, filter.engine, limit, before];
-        self.read(|c| c.prepare(&sql)?.query_map(values, session_from_row)?.collect())
     }
 
     /// The session whose id begins with `prefix`, with or without hyphens.
@@ -233,6 +217,7 @@ pub(super) fn insert_message(
     Ok(())
 }
 
+/// In the order of [`session_from_row`].
 pub(super) const COLUMNS: &str =
     "id, engine, model, project_id, project_path, cwd, mode, engine_session_id,
     argv_json, started_at, ended_at, exit_code, signal, outcome,
@@ -257,6 +242,12 @@ pub(super) fn session_from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         outcome: word(row, 13, Outcome::parse)?,
         first_words: head(row.get_ref(14)?.as_bytes()?),
     })
+}
+
+/// The session of an id that is there.
+pub(super) fn session(c: &Connection, id: &str) -> rusqlite::Result<SessionRow> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1");
+    c.prepare_cached(&sql)?.query_row([id], session_from_row)
 }
 
 /// The first 200 characters. They are whole in the first 800 bytes. Bytes, because SQLite's

@@ -7,9 +7,10 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub const APPLICATION_ID: i64 = 0x6f6d_6e72;
 
 /// In order, one version each. Released ones are never edited.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/0001_first_tables.sql"),
     include_str!("migrations/0002_approval_queue.sql"),
+    include_str!("migrations/0003_search.sql"),
 ];
 
 /// The newest schema that this binary knows.

@@ -106,6 +106,11 @@ impl SpooledRow {
     }
 }
 
+/// Where damaged files are kept.
+const DAMAGED: &str = "damaged";
+/// Characters of a session's id, with which a file's name begins.
+const ID_LENGTH: usize = 36;
+
 const START: &str = ".start.json";
 const END: &str = ".end.json";
 
@@ -194,6 +199,34 @@ pub(super) fn take_in(
     Ok(damaged.into_iter().filter_map(|(file, reason)| set_aside(file, &reason)).collect())
 }
 
+/// Removes what the spool has of these sessions: rows that wait, drafts, and damaged files. Gives the
+/// files that could not be removed, and why.
+pub(super) fn remove(ids: &[SessionId], paths: &Paths, temp: &Path) -> Vec<(PathBuf, String)> {
+    let names: std::collections::HashSet<String> = ids.iter().map(SessionId::to_string).collect();
+    let mut left = Vec::new();
+    for folder in folders(paths, temp) {
+        if require_own(&folder).is_err() {
+            continue;
+        }
+        for folder in [folder.join(DAMAGED), folder] {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let of_session = name.to_str().and_then(|name| {
+                    let id = name.trim_start_matches('.').get(..ID_LENGTH)?;
+                    names.get(id)
+                });
+                if of_session.is_some()
+                    && let Err(error) = fs::remove_file(entry.path())
+                    && error.kind() != io::ErrorKind::NotFound
+                {
+                    left.push((entry.path(), error.to_string()));
+                }
+            }
+        }
+    }
+    left
+}
+
 /// How many files wait, of whatever database.
 pub(super) fn waiting(paths: &Paths, temp: &Path) -> usize {
     folders(paths, temp).iter().map(|folder| waiting_in(folder).len()).sum()
@@ -236,7 +269,7 @@ fn read_row(file: &Path) -> Result<Option<SpooledRow>, String> {
 /// Moves a damaged file out of the way, so that it is named once. The note is `None` where another
 /// process has just done so.
 fn set_aside(file: &Path, reason: &str) -> Option<String> {
-    let folder = file.parent()?.join("damaged");
+    let folder = file.parent()?.join(DAMAGED);
     create_private_dir(&folder).ok()?;
     let aside = folder.join(file.file_name()?);
     fs::rename(file, &aside).ok()?;

@@ -16,6 +16,7 @@ use crate::paths::{Paths, create_private_dir};
 use crate::session::error::StoreError;
 use crate::session::patience;
 use crate::session::schema::{self, Identity, SCHEMA_VERSION};
+use crate::session::search;
 use crate::session::spool;
 
 /// Between two tries where SQLite says "busy" without waiting itself (a change of journal mode).
@@ -71,6 +72,7 @@ impl Store {
         let attempt = |name: &Path, flags| -> rusqlite::Result<(Connection, Identity)> {
             let connection = Connection::open_with_flags(name, flags)?;
             connection.busy_timeout(patience::now())?;
+            search::register(&connection)?;
             let identity = schema::identify(&connection)?;
             Ok((connection, identity))
         };
@@ -329,6 +331,7 @@ fn try_connect(
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    crate::own_files::register(file);
     let connection = match opening.vfs {
         Some(vfs) => Connection::open_with_flags_and_vfs(file, flags, vfs)?,
         None => Connection::open_with_flags(file, flags)?,
@@ -348,6 +351,9 @@ fn try_connect(
     choose_journal(&connection, identity == Identity::Fresh && !alone, alone)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // What is removed, or moved within the index, is overwritten, not only unlinked.
+    connection.pragma_update(None, "secure_delete", true)?;
+    search::register(&connection)?;
     if to_set_up {
         schema::migrate(&connection)?;
     }

@@ -125,7 +125,7 @@ fn again(serve: &Serve, stream: &mut TcpStream) -> bool {
     }
     let mut seen = Vec::new();
     let mut byte = [0; 256];
-    while !seen.ends_with(b"}") {
+    while !seen.ends_with(b"}\n") {
         match stream.read(&mut byte) {
             Ok(0) | Err(_) => return false,
             Ok(count) => seen.extend_from_slice(&byte[..count]),

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
-use omni_run::control::actions::{FILE_LIMIT, OutcomeCode, Payload, Status, Wish};
+use omni_run::control::actions::{FILE_LIMIT, Filter, OutcomeCode, Payload, Status, Wish};
 use omni_run::project::{Bucket, docs};
 
 use crate::support::approvals::{Desk, NOW, add, delete, replace};
@@ -344,4 +344,86 @@ fn a_doc_that_was_changed_since_is_not_deleted() {
     let id = desk.asked(delete("a.md", None));
     gone();
     assert_eq!(desk.approve(id).action.outcome.expect("outcome").code, OutcomeCode::NotFound);
+}
+
+/// A descriptor of the database that this process closes takes SQLite's locks with it: another one then
+/// removes the log under a server that still writes it.
+#[test]
+fn s86_nothing_of_omni_runs_own_is_a_source_under_any_name() {
+    let desk = Desk::with_docs(&[("a.md", b"x")]);
+    // Keeps the log and its index there.
+    let open = desk.queue();
+    open.list(&Filter::default()).expect("open");
+    let data = desk.paths().data;
+    write(data.join("api-token"), "omr_");
+    let ours = locks(&data);
+    assert!(!ours.is_empty() || !cfg!(target_os = "linux"), "SQLite holds locks");
+    for name in ["omni-run.db", "omni-run.db-wal", "omni-run.db-shm", "api-token"] {
+        let refused = desk.ask(add(&data.join(name), "b.md", Bucket::Always)).expect_err(name);
+        assert_eq!(refused.code(), "bad_source", "{name}");
+    }
+    for name in ["omni-run.db", "omni-run.db-shm"] {
+        let other = desk.source("dir/x.md", "").with_file_name(format!("{name}.md"));
+        std::fs::hard_link(data.join(name), &other).expect("hard link");
+        let refused = desk.ask(add(&other, "b.md", Bucket::Always)).expect_err(name);
+        assert_eq!(refused.code(), "bad_source", "{name}");
+        // As a doc it is not opened either.
+        std::fs::hard_link(data.join(name), desk.docs().join("linked.md")).expect("hard link");
+        assert!(desk.ask(delete("linked.md", None)).is_err(), "{name}");
+        std::fs::remove_file(desk.docs().join("linked.md")).expect("remove");
+    }
+    assert_eq!(locks(&data), ours, "the locks are held still");
+}
+
+/// This process's POSIX locks on files in a folder, as the system lists them; elsewhere than on Linux
+/// nothing.
+fn locks(folder: &Path) -> Vec<String> {
+    let Ok(listed) = std::fs::read_to_string("/proc/locks") else { return Vec::new() };
+    let inodes: Vec<String> = std::fs::read_dir(folder)
+        .expect("folder")
+        .map(|entry| format!(":{} ", entry.expect("entry").metadata().expect("about").ino()))
+        .collect();
+    let pid = format!(" {} ", std::process::id());
+    let ours = |line: &&str| {
+        line.contains("POSIX")
+            && line.contains(&pid)
+            && inodes.iter().any(|inode| line.contains(inode))
+    };
+    let mut found: Vec<String> = listed
+        .lines()
+        .filter(ours)
+        .map(|line| line.split_once(": ").map_or(line, |(_, lock)| lock).to_owned())
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn s83_a_doc_that_was_edited_since_is_not_replaced() {
+    let desk = Desk::with_docs(&[("a.md", b"old")]);
+    let path = desk.source("src.md", "new");
+    let edit = || write(desk.docs().join("a.md"), "edited by the person");
+    fails_but_for(&desk, replace(&path, "a.md"), edit, OutcomeCode::DocChanged, "a.md");
+    // A doc that came since was never shown either.
+    let come = || write(desk.docs().join("b.md"), "written since");
+    fails_but_for(&desk, replace(&path, "b.md"), come, OutcomeCode::Exists, "b.md");
+    // One that went leaves a place that is free.
+    let id = desk.asked(replace(&path, "a.md"));
+    std::fs::remove_file(desk.docs().join("a.md")).expect("remove");
+    assert_eq!(desk.approve(id).action.status, Status::Applied);
+    assert_eq!(desk.doc("a.md").as_deref(), Some(b"new".as_slice()));
+}
+
+/// The approval fails, tells why beforehand, and the doc has the bytes that `change` wrote.
+#[track_caller]
+fn fails_but_for(desk: &Desk, wish: Wish, change: impl Fn(), code: OutcomeCode, name: &str) {
+    let id = desk.asked(wish);
+    change();
+    let written = desk.doc(name);
+    let obstacle = desk.queue().preview(&desk.get(id)).obstacle;
+    assert!(obstacle.is_some_and(|why| why.contains("has changed")), "{name}");
+    let action = desk.approve(id).action;
+    let outcome = action.outcome.expect("outcome");
+    assert_eq!((action.status, outcome.code), (Status::Failed, code), "{}", outcome.message);
+    assert_eq!(desk.doc(name), written);
 }

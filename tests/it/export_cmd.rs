@@ -147,6 +147,9 @@ fn an_import_brings_them_back_by_file_and_by_pipe() {
         assert_eq!(again, exported);
         let shown = run(home.omni().args(["sessions"]), "").expect_success().stdout;
         assert!(shown.contains("one") && shown.contains("two"), "{shown}");
+        let found = run(home.omni().args(["search", "two", "--json"]), "").expect_success().stdout;
+        let found: Value = serde_json::from_str(&found).expect("JSON");
+        assert_eq!(found[0]["session"], bed.ids()[1].as_str(), "the index follows: {found}");
     }
     let known = bed.omni(&["import", text(&file)]).expect_success();
     assert!(known.stderr.contains("0 sessions are imported, 2 were stored"), "{}", known.stderr);

@@ -266,3 +266,27 @@ fn without_a_store_there_is_nothing_and_nothing_is_made() {
     assert_eq!(open.code(), 77, "a link is for a person at a terminal");
     assert!(!home.data().join("omni-run").exists());
 }
+
+#[test]
+fn s83_all_of_a_runaway_client_is_rejected_after_one_question() {
+    let desk = Desk::new();
+    let path = desk.source("src.md", "text");
+    let ids: Vec<ActionId> =
+        (0..25).map(|n| asked(&desk, add(&path, &format!("{n}.md"), Bucket::Always))).collect();
+    let mut terminal = at_terminal(&desk, &["reject", "--all", "--asked-by", "another"], &[]);
+    assert_eq!(terminal.wait_for_end(), code(0));
+    assert_eq!(desk.get(ids[0]).status, Status::Pending, "not meant");
+    let mut terminal = at_terminal(&desk, &["reject", "--all"], &[]);
+    terminal.wait_for("Reject all 25? Type yes:");
+    assert!(terminal.screen().contains("and 5 more"), "{}", terminal.screen());
+    terminal.send("no\r");
+    assert_eq!(terminal.wait_for_end(), code(77));
+    assert_eq!(desk.get(ids[0]).status, Status::Pending, "not decided");
+    let args = ["reject", "--all", "--project", "p1", "--asked-by", "a test"];
+    let mut terminal = at_terminal(&desk, &args, &[]);
+    terminal.wait_for("Reject all 25? Type yes:");
+    terminal.send("yes\r");
+    terminal.wait_for("rejected 25");
+    assert_eq!(terminal.wait_for_end(), code(0));
+    assert!(ids.iter().all(|id| desk.get(*id).status == Status::Rejected));
+}

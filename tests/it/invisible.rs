@@ -188,6 +188,15 @@ impl Bed {
             shown.push_str(&self.ok(&["sessions", "show", id, "--json"]));
         }
         assert_none(&self.docs.markers, shown.as_bytes(), "exports, lists and pages");
+        self.search_finds_none();
+    }
+
+    /// The index holds terms, not texts: a scan of its bytes alone would prove little.
+    fn search_finds_none(&self) {
+        assert_eq!(run(&mut self.command(&["search", "typed"]), "").code(), 0, "it is indexed");
+        let any = self.docs.markers.join(" OR ");
+        let found = run(&mut self.command(&["search", &any]), "");
+        assert_eq!((found.code(), found.stdout.as_str()), (1, ""), "{}", found.stderr);
     }
 }
 
@@ -471,6 +480,7 @@ fn s60_an_interface_keeps_what_was_typed_only_by_each_route() {
             .map(|format| bed.ok(&["export", "--all", "--format", format]))
             .concat();
         assert_none(&bed.docs.markers, exports.as_bytes(), route);
+        bed.search_finds_none();
     }
 }
 
@@ -484,4 +494,5 @@ fn the_scan_finds_what_it_looks_for() {
         |scan: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(scan)).is_err();
     assert!(finds(&|| bed.scan("typed by the user")));
     assert!(finds(&|| bed.scan_what_is_shown()));
+    assert!(finds(&|| bed.search_finds_none()));
 }

@@ -67,6 +67,38 @@ fn example(after: &str, language: &str) -> String {
 }
 
 #[test]
+fn the_lines_that_find_a_session_run() {
+    let home = TestHome::new();
+    for prompt in ["What do the house rules say of lending?", "lending rules, short", "図書館"] {
+        run(home.omni().args(["echo", "-q", "-p", prompt]), "").expect_success();
+    }
+    let list = run(home.omni().args(["sessions", "ls", "--json"]), "").expect_success().stdout;
+    let list: Value = serde_json::from_str(&list).expect("JSON");
+    let id = list[1]["id"].as_str().expect("id");
+    let mut seen = 0;
+    for line in example("## Find a session", "sh").lines() {
+        let line = line.replace("01a22c0f", id);
+        // With an engine that needs no account.
+        let line = line.replace("omni-run claude --resume", "omni-run echo --resume");
+        let bin = Path::new(env!("CARGO_BIN_EXE_omni-run")).parent().expect("folder");
+        let script = format!("PATH={}:$PATH\n{line}", bin.display());
+        let ran = run(home.command("/bin/sh").args(["-euc", &script]), "");
+        let (code, part) = match line.split_whitespace().nth(1).expect("command") {
+            "search" => (0, "echo"),
+            "echo" => (0, "Go on"),
+            _ if line.contains(" rm ") => (77, ""),
+            _ if line.contains("prune") => (0, ""),
+            _ if line.contains("--failed") => (0, ""),
+            _ => (0, "lending rules, short"),
+        };
+        assert_eq!(ran.code(), code, "{line}\n{}", ran.stderr);
+        assert!(ran.stdout.contains(part), "{line}\n{}", ran.stdout);
+        seen += 1;
+    }
+    assert_eq!(seen, 9);
+}
+
+#[test]
 fn the_curl_examples_of_the_api_run() {
     let home = home_with(&[("old.md", b"old")]);
     write(home.home().join("notes.md"), "notes");

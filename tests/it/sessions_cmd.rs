@@ -44,7 +44,59 @@ fn listed_newest_first_with_filters() {
     assert_eq!(count(&["sessions", "ls", "--json", "--project", "."]), Some(3));
     assert_eq!(count(&["sessions", "ls", "--json", "--engine", "codex"]), Some(0));
     assert_eq!(count(&["sessions", "ls", "--json", "--limit", "2"]), Some(2));
+    assert_eq!(count(&["sessions", "ls", "--json", "--limit", "0"]), Some(4));
+    assert_eq!(count(&["sessions", "ls", "--json", "--outcome", "ok"]), Some(4));
+    assert_eq!(count(&["sessions", "ls", "--json", "--failed"]), Some(0));
+    assert_eq!(count(&["sessions", "ls", "--json", "--since", "1h"]), Some(4));
+    assert_eq!(count(&["sessions", "ls", "--json", "--until", "1h"]), Some(0));
     assert_eq!(omni(&home, &["sessions", "ls", "--project", "p2"]).code(), 66);
+    for wrong in [["--since", "soon"], ["--outcome", "good"], ["--limit", "-1"]] {
+        assert_eq!(omni(&home, &[&["sessions", "ls"], &wrong[..]].concat()).code(), 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn what_failed_is_listed_with_its_code() {
+    let home = home();
+    home.install_script("broken", "#!/bin/sh\nexit 3\n");
+    let engine = "[broken]\nname='B'\nprograms=['broken']\ninstall='-'\ndefault-window=1000\n";
+    crate::support::home::write(home.config().join("omni-run/engines.toml"), engine);
+    omni(&home, &["echo", "-p", "fine"]).expect_success();
+    assert_eq!(omni(&home, &["broken", "-p", "not fine"]).code(), 3);
+    let failed = omni(&home, &["sessions", "ls", "--failed"]).expect_success().stdout;
+    let lines: Vec<&str> = failed.lines().collect();
+    assert_eq!(lines.len(), 2, "{failed}");
+    assert!(lines[1].ends_with("failed, code 3  not fine"), "{failed}");
+    let both = ["sessions", "ls", "--failed", "--outcome", "ok"];
+    assert_eq!(omni(&home, &both).code(), 2);
+}
+
+#[test]
+fn an_ambiguous_prefix_lists_what_it_stands_for() {
+    let home = home();
+    for prompt in ["one", "two"] {
+        omni(&home, &["echo", "-p", prompt]).expect_success();
+    }
+    let ids: Vec<String> = json(&home, &["sessions", "ls", "--json"])
+        .as_array()
+        .expect("list")
+        .iter()
+        .map(|row| row["id"].as_str().expect("id").to_owned())
+        .collect();
+    for command in [&["sessions", "show"][..], &["sessions", "rm"], &["export"], &["share"]] {
+        let failed = omni(&home, &[command, &["0"]].concat());
+        assert_eq!((failed.code(), failed.stdout.as_str()), (66, ""));
+        assert!(failed.stderr.starts_with("error: `0` stands for 2 sessions or more\n"));
+        for id in &ids {
+            assert!(failed.stderr.contains(id.as_str()), "{}", failed.stderr);
+        }
+        assert!(
+            failed.stderr.contains("one") && failed.stderr.contains("two"),
+            "{}",
+            failed.stderr
+        );
+    }
+    assert_eq!(json(&home, &["sessions", "ls", "--json"]).as_array().map(Vec::len), Some(2));
 }
 
 #[test]

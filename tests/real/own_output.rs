@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::support::fake_model::REPLY;
 use crate::support::run;
+use crate::support::sample_files::png;
 use crate::wire::{Bed, invisible};
 
 const DOC: &str = "MARKER-OF-THE-DOC, \"quoted\", 世界.\n";
@@ -41,6 +42,43 @@ fn claude_events_with_the_message_repeated() {
 #[test]
 fn claude_2_1_197_events() {
     own_output("claude-2.1.197", &["--output-format", "stream-json", "--verbose"]);
+}
+
+/// With an attachment the message goes another way, which has one format only; the user gets the one
+/// that he asked for all the same.
+#[test]
+fn claude_keeps_the_format_with_an_attachment() {
+    let png = png(3, 2, [1, 2, 3]);
+    for id in ["claude", "claude-2.1.197"] {
+        let Some(bed) = Bed::new(id, &[("dot.png", &png)]) else { continue };
+        let _turn = bed.engine.turn();
+        for (format, is_whole) in [("json", false), ("stream-json", true)] {
+            let args = ["-p", "hello", "--", "--output-format", format, "--verbose"];
+            let args = if is_whole { &args[..] } else { &args[..5] };
+            let printed = run(bed.omni().args(args), "").expect_success();
+            let events: Vec<Value> = printed
+                .stdout
+                .lines()
+                .map(|line| serde_json::from_str(line).expect("JSON"))
+                .collect();
+            let last = events.last().expect("an event");
+            assert_eq!((&last["type"], &last["result"]), (&"result".into(), &REPLY.into()));
+            assert_eq!(events.len() > 1, is_whole, "{}", printed.stdout);
+            let wire = bed.model.main_requests().last().expect("a request").wire();
+            wire.assert_image_bytes(&png);
+        }
+        assert_eq!(stored(&bed)[0]["messages"][1]["text"], REPLY);
+    }
+}
+
+#[test]
+fn gemini_says_that_the_format_is_not_to_be_had_with_an_attachment() {
+    let png = png(3, 2, [1, 2, 3]);
+    let Some(bed) = Bed::new("gemini", &[("dot.png", &png)]) else { return };
+    let _turn = bed.engine.turn();
+    let printed = run(bed.omni().args(["-p", "hello", "--", "-o", "json"]), "").expect_success();
+    assert_eq!(printed.stdout.trim_end(), REPLY);
+    assert!(printed.stderr.contains("--output-format json"), "{}", printed.stderr);
 }
 
 #[test]

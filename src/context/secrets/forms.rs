@@ -83,6 +83,7 @@ const ANY: usize = usize::MAX;
 const FORMS: &[Form] = &[
     form("AKIA", 16, 16, "AWS access key"),
     form("ASIA", 16, 16, "AWS access key"),
+    form("omr_", 64, 64, "omni-run API token"),
     form("ghp_", 36, ANY, "GitHub token"),
     form("gho_", 36, ANY, "GitHub token"),
     form("ghu_", 36, ANY, "GitHub token"),

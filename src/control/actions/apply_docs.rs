@@ -55,7 +55,9 @@ pub(super) fn add(queue: &Queue, action: &Action, add: &AddDoc, now: UnixMs) -> 
         source: &mut bytes,
         name: OsStr::new(&add.file_name),
         bucket: add.bucket,
-        replace: add.replace,
+        // Where there was no doc to replace, none is replaced that came since.
+        replace: add.replace && add.replaces.is_some(),
+        replaces: add.replaces.as_deref(),
         expected_hash: action.content_hash.as_deref(),
         draft: Some(&draft),
     };
@@ -137,7 +139,10 @@ pub(super) fn deleted(
 }
 
 /// The project's folder, if its id still means it and no link leads elsewhere from it.
-fn project_folder(queue: &Queue, action: &Action) -> Result<Result<PathBuf, Outcome>, ActionError> {
+pub(super) fn project_folder(
+    queue: &Queue,
+    action: &Action,
+) -> Result<Result<PathBuf, Outcome>, ActionError> {
     let gone = |message: String| Ok(Err(Outcome::new(OutcomeCode::ProjectGone, message)));
     let (Some(id), Some(folder)) = (&action.project, &action.project_folder) else {
         return gone("the action names no project".to_owned());
@@ -193,6 +198,7 @@ fn failed(error: DocsError) -> Attempt {
             });
         }
         DocsError::SourceChanged { .. } => OutcomeCode::SourceChanged,
+        DocsError::DocChanged { .. } => OutcomeCode::DocChanged,
         DocsError::NotFound { .. } => OutcomeCode::NotFound,
         DocsError::Exists { .. } => OutcomeCode::Exists,
         DocsError::BadName { .. } | DocsError::Ambiguous { .. } => OutcomeCode::BadName,

@@ -146,7 +146,17 @@ fn add_doc(
     };
     doc_files::check_addition(&project.folder, OsStr::new(file_name), bucket, replace, is_text)?;
     let seen = open_source(path)?.look(path)?;
-    let add = AddDoc { path: path.to_owned(), file_name: file_name.to_owned(), bucket, replace };
+    let replaces = if replace {
+        match doc_files::exactly(&project.folder, OsStr::new(file_name), bucket) {
+            Ok(doc) => doc.hash,
+            Err(DocsError::NotFound { .. }) => None,
+            Err(error) => return Err(error.into()),
+        }
+    } else {
+        None
+    };
+    let (path, file_name) = (path.to_owned(), file_name.to_owned());
+    let add = AddDoc { path, file_name, bucket, replace, replaces };
     Ok(Draft {
         payload: Payload::AddDoc(add),
         content_hash: Some(seen.hash),

@@ -159,6 +159,7 @@ impl ActionError {
                 DocsError::Exists { .. } => "exists",
                 DocsError::BadName { .. } => "bad_name",
                 DocsError::SourceChanged { .. } => "source_changed",
+                DocsError::DocChanged { .. } => "doc_changed",
                 DocsError::NotInstructable { .. }
                 | DocsError::NotFlagged { .. }
                 | DocsError::Twice { .. } => "bad_request",

@@ -34,6 +34,10 @@ pub struct AddDoc {
     pub bucket: Bucket,
     /// Whether it may take the place of another.
     pub replace: bool,
+    /// SHA-256, hex, of the doc whose place it takes, as it was when this was asked for; `None`: there
+    /// was none. Another doc than this one is not replaced.
+    #[serde(default)]
+    pub replaces: Option<String>,
 }
 
 /// Which doc is deleted.

@@ -13,6 +13,7 @@ use similar::{Algorithm, TextDiff};
 use crate::config::Config;
 use crate::context::sniff::{Decoded, decode};
 use crate::context::{hidden, secrets};
+use crate::control::actions::apply_docs::project_folder;
 use crate::control::actions::enqueue::is_text;
 use crate::control::actions::payload::{AddDoc, DeleteDoc, Launch, Payload};
 use crate::control::actions::queue::Queue;
@@ -86,11 +87,23 @@ pub struct Replaced {
 }
 
 pub(super) fn preview(queue: &Queue, action: &Action) -> Preview {
-    match &action.payload {
+    let mut preview = match &action.payload {
         Payload::AddDoc(add) => add_doc(action, add),
         Payload::DeleteDoc(doc) => delete_doc(action, doc),
         Payload::Launch(launch) => prompt(launch),
         Payload::Settings(change) => settings(queue, change),
+    };
+    if let Some(gone) = &action.project.as_ref().and_then(|_| gone(queue, action)) {
+        preview.obstacle = Some(gone.clone());
+    }
+    preview
+}
+
+/// Why the project of an action is not the one that it was asked for.
+fn gone(queue: &Queue, action: &Action) -> Option<String> {
+    match project_folder(queue, action) {
+        Ok(Err(outcome)) => Some(outcome.message),
+        Ok(Ok(_)) | Err(_) => None,
     }
 }
 
@@ -106,6 +119,9 @@ fn add_doc(action: &Action, add: &AddDoc) -> Preview {
         Ok(old) => {
             preview
                 .compare(doc_files::bytes_of(root, name, add.bucket, FILE_LIMIT), &add.file_name);
+            if add.replace && old.hash != add.replaces {
+                preview.object("the doc has changed since this was asked for".to_owned());
+            }
             preview.replaces = Some(Replaced { size: old.size, hash: old.hash });
         }
         Err(DocsError::NotFound { .. }) => {}

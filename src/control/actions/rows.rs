@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::control::actions::ask::Idempotency;
 use crate::control::actions::claim::Claim;
 use crate::control::actions::payload::Payload;
-use crate::control::actions::types::{Action, ActionId, ActionKind, Outcome, OutcomeCode, Status};
+use crate::control::actions::types::{Action, ActionId, ActionKind, Outcome, Status};
 use crate::session::{UnixMs, path_from_sql, path_to_sql, word};
 
 /// The columns of [`from_row`], in its order.
@@ -143,7 +143,7 @@ pub(super) fn due(c: &Connection, now: UnixMs) -> rusqlite::Result<Due> {
 
 /// Ends what nobody decided in time.
 pub(super) fn expire(c: &Connection, now: UnixMs) -> rusqlite::Result<()> {
-    let outcome = Outcome::new(OutcomeCode::Expired, "nobody decided in time");
+    let outcome = Outcome::expired();
     let sql = "UPDATE cli_pending_actions SET status = 'expired', outcome = ?2
                WHERE status = 'pending' AND expires_at <= ?1";
     c.execute(sql, params![now, json(&outcome)?]).map(drop)

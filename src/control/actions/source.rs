@@ -9,11 +9,12 @@ use std::path::{Component, Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat};
-use nix::sys::stat::Mode;
+use nix::sys::stat::{Mode, fstat};
 
 use crate::context::names::shown_path;
 use crate::control::actions::error::ActionError;
 use crate::control::actions::quota::FILE_LIMIT;
+use crate::own_files;
 use crate::paths::STEP;
 use crate::project::copy_hashed;
 
@@ -63,6 +64,7 @@ pub(super) fn open_source(path: &Path) -> Result<Source, ActionError> {
             _ => ActionError::NoSource { path: shown() },
         },
         // A socket can't be opened at all, a device without a driver neither.
+        own_files::OWN => bad(own_files::REASON.to_owned()),
         Errno::ENXIO | Errno::EOPNOTSUPP => bad("it is not a regular file".to_owned()),
         error => bad(io::Error::from(error).to_string()),
     };
@@ -74,12 +76,16 @@ pub(super) fn open_source(path: &Path) -> Result<Source, ActionError> {
         walked.push(step);
         folder = openat(&folder, *step, step_flags, Mode::empty())
             .map_err(|error| refused(&walked, error))?;
+        // Neither the token nor another secret of ours becomes a doc, and not the database.
+        if fstat(&folder).is_ok_and(|about| own_files::is_own_folder(&about)) {
+            return Err(bad("it lies in omni-run's own data folder".to_owned()));
+        }
     }
     walked.push(name);
     // Not blocking: a pipe would wait for a writer for ever. On a regular file it means nothing.
     let file_flags = OFlag::O_RDONLY | flags | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    let file = openat(&folder, *name, file_flags, Mode::empty())
-        .map_err(|error| refused(&walked, error))?;
+    let file =
+        own_files::open(&folder, name, file_flags).map_err(|error| refused(&walked, error))?;
     let file = File::from(file);
     let about = file.metadata().map_err(|error| bad(error.to_string()))?;
     if !about.is_file() {

@@ -151,6 +151,11 @@ impl Outcome {
     pub fn new(code: OutcomeCode, message: impl Into<String>) -> Outcome {
         Outcome { code, message: message.into(), session: None, stderr: None }
     }
+
+    /// That of an action that was left alone.
+    pub(in crate::control) fn expired() -> Outcome {
+        Outcome::new(OutcomeCode::Expired, "nobody decided in time")
+    }
 }
 
 /// One action. Its JSON has the names of the fields.

@@ -26,8 +26,8 @@ use self::sessions::Sessions;
 use super::api::Api;
 use super::auth::Failures;
 use super::error::{ApiError, ErrorCode};
-use super::events::Hub;
-use super::{answer, body, limits};
+use super::events::{Hub, Who};
+use super::{answer, body, call, limits};
 use crate::session::UnixMs;
 
 /// Only our own files, and pictures that a script of ours has fetched.
@@ -77,15 +77,8 @@ impl PageCall {
     }
 
     fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
-        parsed(&self.body)
+        call::object(&self.body)
     }
-}
-
-fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        let code = if error.is_data() { ErrorCode::InvalidBody } else { ErrorCode::InvalidJson };
-        ApiError::new(code, error.to_string())
-    })
 }
 
 /// The routes below `/inbox`.
@@ -156,7 +149,7 @@ impl Page {
     async fn open(&self, request: Request) -> Result<Response, ApiError> {
         let (head, body) = request.into_parts();
         body::expect_json(&head.headers)?;
-        let view::KeyBody { key } = parsed(&body::read(&head.headers, body).await?)?;
+        let view::KeyBody { key } = call::object(&body::read(&head.headers, body).await?)?;
         // A file is removed; that takes no time worth another thread.
         if !keys::redeem(&self.api.paths, &key, now_ms()) {
             let mut failures = lock(&self.failures);
@@ -181,7 +174,7 @@ impl Page {
     /// tells ids and statuses only.
     fn events(&self, headers: &HeaderMap) -> Result<Response, ApiError> {
         self.check(headers, None)?;
-        Hub::subscribe(&self.api.events)
+        Hub::subscribe(&self.api.events, Who::Page)
     }
 
     async fn run(&self, request: Request, work: Work, write: bool) -> Result<Response, ApiError> {

@@ -1,5 +1,7 @@
 //! The queue on the page: what waits, what an approval would do, and a person's word.
 
+use std::sync::{Mutex, PoisonError};
+
 use axum::http::StatusCode;
 use axum::response::Response;
 
@@ -42,10 +44,15 @@ pub(super) fn state(api: &Api, _: &PageCall) -> Result<Response, ApiError> {
     Ok(answer::json(StatusCode::OK, &state))
 }
 
+/// Held by who makes a preview.
+static PREVIEWS: Mutex<()> = Mutex::new(());
+
 pub(super) fn show(api: &Api, call: &PageCall) -> Result<Response, ApiError> {
     let queue = queue(api)?;
     let action = queue.get(id(call)?)?;
     let picture = picture_of(&queue, &action).is_some();
+    // A preview of a doc of 25 MB needs several times that; one at a time.
+    let _one = PREVIEWS.lock().unwrap_or_else(PoisonError::into_inner);
     let preview = PreviewView::new(queue.preview(&action), picture);
     Ok(answer::json(StatusCode::OK, &Looked { action: card(action, usize::MAX), preview }))
 }

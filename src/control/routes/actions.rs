@@ -8,8 +8,8 @@ use axum::response::Response;
 use super::{Answer, Parameter, Route, Values, Verb, Work, projects, shape};
 use crate::context::names::shown_path;
 use crate::control::actions::{
-    Action, ActionId, Ask, Enqueued, Filter, Idempotency, Payload, ProjectRef, QUEUE_LIMIT, Queue,
-    Status, Wish,
+    Action, ActionId, Ask, Enqueued, Filter, Idempotency, Outcome, Payload, ProjectRef,
+    QUEUE_LIMIT, Queue, Status, Wish,
 };
 use crate::control::api::Api;
 use crate::control::call::Call;
@@ -151,7 +151,8 @@ pub(in crate::control) fn view(
     prompt_head: usize,
 ) -> wire::ActionView {
     let status = status(&action, now);
-    let outcome = action.outcome.map(|outcome| wire::ActionOutcome {
+    let outcome = action.outcome.or_else(|| (status == Status::Expired).then(Outcome::expired));
+    let outcome = outcome.map(|outcome| wire::ActionOutcome {
         code: outcome.code.as_str(),
         message: outcome.message,
         session_id: outcome.session.map(|id| id.to_string()),

@@ -35,7 +35,7 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         verb: Verb::Get,
         path: "/events",
-        summary: "Server-sent events: `ready` at the start, `action` and `session` on each change",
+        summary: "Server-sent events: `ready` at the start, `action`, `session` and `docs` on each change",
         query: &[],
         body: None,
         status: 200,

@@ -67,6 +67,7 @@ fn list(api: &Api, call: &Call) -> Result<Response, ApiError> {
         // One more tells whether there is a next page.
         limit: Some(limit + 1),
         before,
+        ..SessionFilter::default()
     };
     let mut rows = match projects::open(api)? {
         Some(store) => store.sessions(&filter)?,

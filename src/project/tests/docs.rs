@@ -47,8 +47,15 @@ impl Project {
         expected_hash: Option<&str>,
     ) -> Result<Added, DocsError> {
         let (mut source, name) = (bytes.as_bytes(), OsStr::new(name));
-        let addition =
-            Addition { source: &mut source, name, bucket, replace, expected_hash, draft: None };
+        let addition = Addition {
+            source: &mut source,
+            name,
+            bucket,
+            replace,
+            replaces: None,
+            expected_hash,
+            draft: None,
+        };
         add(&self.place.store, &self.root, addition, is_text, NOW)
     }
 

@@ -4,8 +4,11 @@ mod concurrency;
 mod damage;
 mod export;
 mod limits;
+mod listing;
 mod properties;
+mod removing;
 mod rows;
+mod searching;
 mod spooling;
 
 use std::path::{Path, PathBuf};
@@ -53,7 +56,9 @@ impl Place {
 
     /// Another program's hands on the file.
     fn raw(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.database()).unwrap()
+        let raw = rusqlite::Connection::open(self.database()).unwrap();
+        search::register(&raw).unwrap();
+        raw
     }
 
     fn spooled(&self) -> Vec<PathBuf> {

@@ -24,7 +24,7 @@ export function fill(node, ...children) {
 }
 
 // Controls, bidirectional marks, zero-width characters: they make text look like what it is not.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
 
 /** A foreign text, with what can't be seen in it shown as its code point. */
 export function visible(text) {

@@ -38,23 +38,36 @@ async function refresh() {
 
 /** The session is over: the page must not look as if it still worked. */
 function closed() {
-  stream.close();
+  over = true;
+  stream?.close();
   document.querySelector("main").replaceChildren(
     el("p", { class: "obstacle" }, "This page's session has ended. ", el("code", {}, "omni-run inbox open"), " in your terminal gives a new link."));
   live.textContent = "closed";
 }
 
-const stream = new EventSource("/inbox/api/events");
-stream.onopen = () => {
-  live.textContent = "live";
-  refresh();
-};
-stream.onerror = () => {
-  live.textContent = "not connected, trying again …";
-  // A stream that is refused does not come back by itself; the state says why.
-  if (stream.readyState === EventSource.CLOSED) refresh();
-};
-for (const kind of ["ready", "action", "session", "docs"]) stream.addEventListener(kind, refresh);
+/** How long the page waits before it asks again for a stream that was refused, in ms. */
+const AGAIN = 5000;
+let stream = null;
+let over = false;
+
+/** Opens the stream, and again where it is refused: the browser itself gives up then. */
+function listen() {
+  if (over) return;
+  stream = new EventSource("/inbox/api/events");
+  stream.onopen = () => {
+    live.textContent = "live";
+    refresh();
+  };
+  stream.onerror = () => {
+    live.textContent = "not connected, trying again …";
+    if (stream.readyState !== EventSource.CLOSED) return;
+    // The state says why.
+    refresh();
+    setTimeout(listen, AGAIN);
+  };
+  for (const kind of ["ready", "action", "session", "docs"]) stream.addEventListener(kind, refresh);
+}
+listen();
 // Files change without an event; who comes back to the page wants them as they are.
 document.addEventListener("visibilitychange", () => document.hidden || refresh());
 
