@@ -10,11 +10,12 @@ use super::not_found::NotFound;
 use super::now_ms;
 use super::recording::{Ids, not_started, note};
 use super::start::Start;
-use crate::context::{DisplayText, earlier_block};
+use crate::context::DisplayText;
+use crate::context::front::{FrontMark, Fronts};
 use crate::engines::LaunchMode;
+use crate::engines::gate_spec::GateRoute;
 use crate::error::{ExitKind, Failure};
 use crate::launch::editor_socket::{EDITOR_SUBCOMMAND, EditorPlan};
-use crate::launch::front::FrontMark;
 use crate::launch::gate::{self, Gatekeeper};
 use crate::launch::notice::Notice;
 use crate::launch::plan::{LaunchPlan, StdinPlan};
@@ -39,10 +40,11 @@ pub(super) fn run(start: &Start, ids: Ids, plan: &LaunchPlan) -> Result<ExitCode
         recording.recorder = Some(start.record(ids, plan, start.first.display(), &folder)?);
     }
     start.say_before(plan);
+    let fronts = earlier_fronts(start, &start.engine.catalogue().gate);
     let shared = std::cell::RefCell::new(&mut recording);
     let mut record = |display: &DisplayText| {
         let mut recording = shared.borrow_mut();
-        let display = as_typed(start, display);
+        let display = as_typed(start, &fronts, display);
         if let Some(recorder) = &mut recording.recorder {
             let warning = recorder.set_display(&display);
             recording.warnings.extend(warning);
@@ -53,7 +55,7 @@ pub(super) fn run(start: &Start, ids: Ids, plan: &LaunchPlan) -> Result<ExitCode
     let mut notice = |news| shared.borrow_mut().note(news);
     let outcome = wrapped::run(
         &wrapped_plan(start, plan, folder.path()),
-        gate(start, plan),
+        gate(start, plan, fronts.clone()),
         Hooks { record: &mut record, notice: &mut notice },
     );
     let Recording { recorder, warnings, .. } = recording;
@@ -84,25 +86,25 @@ pub(super) fn run(start: &Start, ids: Ids, plan: &LaunchPlan) -> Result<ExitCode
 
 /// What the composer held, less the block of an earlier session that came with it out of the engine's
 /// history.
-fn as_typed(start: &Start, display: &DisplayText) -> DisplayText {
-    if !earlier_block::begins(display.as_str()) {
-        return display.clone();
-    }
-    let earlier = Store::open_reading(&start.paths)
-        .and_then(|store| store.typed_texts(start.engine.id().as_str(), EARLIER_TEXTS))
-        .unwrap_or_default();
-    DisplayText::new(earlier_block::typed(display.as_str(), &earlier))
+fn as_typed(start: &Start, fronts: &Fronts, display: &DisplayText) -> DisplayText {
+    let earlier = || {
+        Store::open_reading(&start.paths)
+            .and_then(|store| store.typed_texts(start.engine.id().as_str(), EARLIER_TEXTS))
+            .unwrap_or_default()
+    };
+    DisplayText::new(fronts.typed(display.as_str(), earlier))
 }
 
-/// The fronts of this engine's earlier sessions, where its history may hold them. Without a readable
-/// store none is known; that is said elsewhere.
-fn earlier_fronts(start: &Start, spec: &gate::GateSpec) -> Vec<FrontMark> {
-    if !spec.needs_editor() {
-        return Vec::new();
+/// The fronts of this engine's earlier sessions, where they went in by keys and so into its history.
+/// Without a readable store none is known; that is said elsewhere.
+fn earlier_fronts(start: &Start, spec: &gate::GateSpec) -> Fronts {
+    if matches!(spec.route, GateRoute::None | GateRoute::Plugin) {
+        return Fronts::default();
     }
     let marks = Store::open_reading(&start.paths)
-        .and_then(|store| store.fronts(&start.engine.id().to_string(), FRONTS_KNOWN));
-    marks.unwrap_or_default().into_iter().filter_map(|m| serde_json::from_value(m).ok()).collect()
+        .and_then(|store| store.fronts(start.engine.id().as_str(), FRONTS_KNOWN));
+    let marks = marks.unwrap_or_default().into_iter();
+    Fronts::new(marks.filter_map(|mark| serde_json::from_value(mark).ok()).collect())
 }
 
 /// Whether there is a row before the engine starts.
@@ -110,15 +112,20 @@ fn begun(start: &Start) -> bool {
     start.mode == LaunchMode::Prompted || start.resume.is_some()
 }
 
-fn gate(start: &Start, plan: &LaunchPlan) -> Box<dyn Gatekeeper> {
+fn gate(start: &Start, plan: &LaunchPlan, fronts: Fronts) -> Box<dyn Gatekeeper> {
     let given = start.mode == LaunchMode::Prompted;
     if plan.carries_message || (start.resume.is_some() && !given) {
         // The engine has the first message: nothing is left to decide.
-        return gate::for_engine(&gate::GateSpec::default(), String::new(), None, Vec::new());
+        return gate::for_engine(
+            &gate::GateSpec::default(),
+            String::new(),
+            None,
+            Fronts::default(),
+        );
     }
     let draft = given.then(|| start.first.display().clone());
     let spec = &start.engine.catalogue().gate;
-    gate::for_engine(spec, plan.gate_prefix.clone(), draft, earlier_fronts(start, spec))
+    gate::for_engine(spec, plan.gate_prefix.clone(), draft, fronts)
 }
 
 /// The record of a session that may begin while the engine runs.

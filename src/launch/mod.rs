@@ -6,7 +6,6 @@ pub mod below;
 mod describe;
 pub mod detached;
 pub mod editor_socket;
-pub mod front;
 pub mod gate;
 mod keeper;
 pub mod keys;

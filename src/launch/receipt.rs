@@ -3,9 +3,9 @@
 
 use serde::Serialize;
 
-use super::front::FrontMark;
 use super::plan::Channels;
 use crate::context::first_message::ContextReport;
+use crate::context::front::FrontMark;
 
 /// What the store keeps of a delivery.
 #[derive(Debug, Clone, Serialize)]

@@ -112,7 +112,7 @@ fn pure_rooms_do_no_io_and_read_no_clock() {
         "src/context/instructions.rs",
         "src/context/attachments.rs",
         "src/context/auto.rs",
-        "src/context/earlier_block.rs",
+        "src/context/front.rs",
         "src/engines/gate_spec.rs",
         "src/engines/screen_state.rs",
     ];

@@ -1,19 +1,20 @@
 //! omni-run and the stand-in for Cursor's CLI, **not the real Cursor**: its binary is in no registry.
-//! What is asserted is what the stand-in, built after its documents, says it was given.
+//! What is asserted is what the stand-in, built after its documents, says it was given. Its terminal
+//! interface is in `cursor_tui`.
 
 use serde_json::Value;
 
-use crate::pty_driver::Run;
 use crate::support::home::write;
 use crate::support::{TestHome, run, sample_files};
 
-struct Bed {
-    home: TestHome,
-    project: std::path::PathBuf,
-    log: std::path::PathBuf,
+/// The stand-in with a project and its log.
+pub(crate) struct Bed {
+    pub(crate) home: TestHome,
+    pub(crate) project: std::path::PathBuf,
+    pub(crate) log: std::path::PathBuf,
 }
 
-fn bed(docs: &[(&str, &[u8])]) -> Bed {
+pub(crate) fn bed(docs: &[(&str, &[u8])]) -> Bed {
     let home = TestHome::new();
     let project = home.project_with_docs("p1", docs);
     home.install("cursor-agent", std::path::Path::new(env!("CARGO_BIN_EXE_fake-cursor-agent")));
@@ -25,6 +26,12 @@ fn bed(docs: &[(&str, &[u8])]) -> Bed {
 impl Bed {
     fn omni(&self, args: &[&str], prompt: &str) -> crate::support::Finished {
         run(self.home.omni().arg("cursor").args(args).current_dir(&self.project), prompt)
+    }
+
+    /// It takes docs of any size.
+    pub(crate) fn widen(&self) {
+        let window = "[cursor]\ndefault-window = 2000000\nwindows = []\n";
+        write(self.home.config().join("omni-run/engines.toml"), window);
     }
 
     fn last(&self) -> Value {
@@ -72,8 +79,7 @@ fn images_go_over_acp_and_pdf_by_path() {
 fn four_hundred_kb_and_a_resume_without_a_second_block() {
     let text = "words of a doc 世界\n".repeat(17_000);
     let bed = bed(&[("big.md", text.as_bytes())]);
-    let window = "[cursor]\ndefault-window = 2000000\nwindows = []\n";
-    write(bed.home.config().join("omni-run/engines.toml"), window);
+    bed.widen();
     bed.omni(&["-p"], "how long?").expect_success();
     let sent = bed.last()["prompt"].as_str().expect("prompt").to_owned();
     assert!(sent.contains(&text) && sent.ends_with("\n\nhow long?"));
@@ -133,32 +139,4 @@ fn refusals_are_failures_with_their_reason() {
     let out = bed.omni(&["-p", "--model", "nonsense"], "hi");
     assert_ne!(out.code(), 0);
     assert!(out.stdout.contains("Cannot use this model"), "{}", out.stdout);
-}
-
-#[test]
-fn the_first_typed_message_carries_the_block_once() {
-    let bed = bed(&[("style.md", b"Short words.\n")]);
-    let mut term = Run::new(env!("CARGO_BIN_EXE_omni-run"))
-        .args(["cursor"])
-        .only_env(bed.home.env())
-        .cwd(&bed.project)
-        .size(40, 120)
-        .answering()
-        .start();
-    term.wait_for("Plan, search, build anything");
-    for message in ["hello there", "and a second one"] {
-        term.send(message);
-        term.wait_for(message);
-        term.send("\r");
-        term.wait_for("Add a follow-up");
-        term.wait_for_quiet();
-    }
-    let log = std::fs::read_to_string(&bed.log).expect("log");
-    let prompts: Vec<String> = log
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
-        .filter(|entry| entry["prompt_source"] == "tui")
-        .map(|entry| entry["prompt"].as_str().expect("prompt").to_owned())
-        .collect();
-    assert_eq!(prompts, [format!("{BLOCK}\n\nhello there"), "and a second one".to_owned()]);
 }

@@ -1,7 +1,7 @@
 //! What the tests of the real engines' own interfaces share: an engine with its fake model and a
 //! project, a person at its terminal, and what a person has to know of each engine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -125,6 +125,10 @@ impl Bed {
     #[track_caller]
     pub(crate) fn open(&self) -> PtyDriver {
         let term = self.start(&[]);
+        if self.engine.id == "gemini" {
+            // Its composer is there first; until its head is, it keeps even commands for the model.
+            term.wait_for("Gemini CLI v");
+        }
         self.ready(&term);
         term
     }
@@ -203,30 +207,12 @@ impl Bed {
 
     /// The block as it has to be on the wire.
     pub(crate) fn block(&self) -> String {
-        let mut command = self.home.omni();
-        command.args([self.engine.omni_id(), "-p", "--show-sent", "x"]);
-        let shown = run(command.current_dir(&self.project), "").expect_success().stdout;
-        shown.strip_suffix("\n\nx").expect("display text at the end").to_owned()
+        block(&self.home, &self.project, self.engine.omni_id())
     }
 
     /// The first message of each stored session, newest first.
     pub(crate) fn stored(&self) -> Vec<String> {
-        let rows = run(self.home.omni().args(["sessions", "ls", "--json"]), "").expect_success();
-        let rows: serde_json::Value = serde_json::from_str(&rows.stdout).expect("JSON");
-        let ids: Vec<String> = rows
-            .as_array()
-            .expect("rows")
-            .iter()
-            .map(|row| row["id"].as_str().expect("id").to_owned())
-            .collect();
-        ids.iter()
-            .map(|id| {
-                let shown = run(self.home.omni().args(["sessions", "show", "--json", id]), "");
-                let shown: serde_json::Value =
-                    serde_json::from_str(&shown.expect_success().stdout).expect("JSON");
-                shown["messages"][0]["text"].as_str().expect("text").to_owned()
-            })
-            .collect()
+        stored(&self.home)
     }
 
     /// The person leaves by the engine's own command.
@@ -236,6 +222,34 @@ impl Bed {
         assert_eq!(term.wait_for_end(), Ended { code: Some(0), signal: None });
         term.wait_until_as_before();
     }
+}
+
+/// The block that this engine gets in this project.
+pub(crate) fn block(home: &TestHome, project: &Path, engine: &str) -> String {
+    let mut command = home.omni();
+    command.args([engine, "-p", "--show-sent", "x"]);
+    let shown = run(command.current_dir(project), "").expect_success().stdout;
+    shown.strip_suffix("\n\nx").expect("display text at the end").to_owned()
+}
+
+/// The first message of each stored session, newest first.
+pub(crate) fn stored(home: &TestHome) -> Vec<String> {
+    let rows = run(home.omni().args(["sessions", "ls", "--json"]), "").expect_success();
+    let rows: serde_json::Value = serde_json::from_str(&rows.stdout).expect("JSON");
+    let ids: Vec<String> = rows
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["id"].as_str().expect("id").to_owned())
+        .collect();
+    ids.iter()
+        .map(|id| {
+            let shown = run(home.omni().args(["sessions", "show", "--json", id]), "");
+            let shown: serde_json::Value =
+                serde_json::from_str(&shown.expect_success().stdout).expect("JSON");
+            shown["messages"][0]["text"].as_str().expect("text").to_owned()
+        })
+        .collect()
 }
 
 /// Waits until the screen shows a text and rests.

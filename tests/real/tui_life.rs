@@ -170,16 +170,19 @@ fn second_session(bed: &Bed, second: &Second, earlier: &str) -> String {
     bed.answered(&term);
     // Which processes are the engine's is known on Linux only.
     #[cfg(target_os = "linux")]
-    kill::the_engine(bed, &mut term);
+    kill::the_engine(&bed.home, &mut term);
     #[cfg(not(target_os = "linux"))]
     crate::tui_bed::end(&mut term);
     message.to_owned()
 }
 
-/// Calls a text up that was sent some messages ago.
+/// Calls a text up that was sent some messages ago. A busy machine shows a key late: one more Up before
+/// that would go past the text.
 fn recall<'t>(term: &mut PtyDriver, text: &'t str) -> &'t str {
     for _ in 0..8 {
+        let before = term.screen();
         term.press([Key::Up]);
+        term.wait_until("what Up calls up", |screen, _| screen != before);
         term.wait_for_quiet();
         if term.screen().contains(text) {
             return text;
@@ -204,6 +207,7 @@ lives! {
     gemini: "gemini", Second::Recalled;
     pi: "pi", Second::Typed;
     openclaw: "openclaw", Second::Typed;
+    opencode: "opencode", Second::Recalled;
     hermes: "hermes", Second::Recalled;
 }
 
@@ -217,11 +221,12 @@ pub(crate) mod kill {
     use nix::unistd::Pid;
 
     use crate::pty_driver::{Ended, PtyDriver};
-    use crate::tui_bed::{Bed, wait_until};
+    use crate::support::TestHome;
+    use crate::tui_bed::wait_until;
 
-    /// The processes of this test's engine: they have its home, and are not omni-run.
-    fn processes(bed: &Bed) -> Vec<i32> {
-        let home = [b"HOME=", bed.home.home().as_os_str().as_bytes()].concat();
+    /// The processes of a test's engine: they have its home, and are not omni-run.
+    fn processes(home: &TestHome) -> Vec<i32> {
+        let home = [b"HOME=", home.home().as_os_str().as_bytes()].concat();
         let is_engine = |pid: &i32| {
             let env = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             let Ok(exe) = fs::read_link(format!("/proc/{pid}/exe")) else { return false };
@@ -242,15 +247,21 @@ pub(crate) mod kill {
     /// The one that omni-run started dies by SIGKILL, with all its modes on. Its children, which nobody
     /// kills, do not outlive it.
     #[track_caller]
-    pub(crate) fn the_engine(bed: &Bed, term: &mut PtyDriver) {
+    pub(crate) fn the_engine(home: &TestHome, term: &mut PtyDriver) {
         assert!(!term.is_cooked(), "the engine has the terminal in raw mode");
-        let pids = processes(bed);
+        let pids = processes(home);
         let is_first = |pid: &&i32| parent(**pid).is_some_and(|parent| !pids.contains(&parent));
         let first: Vec<_> = pids.iter().filter(is_first).collect();
         assert_eq!(first.len(), 1, "one process has no engine's process as its parent: {pids:?}");
         kill(Pid::from_raw(*first[0]), Signal::SIGKILL).expect("kill");
         assert_eq!(term.wait_for_end(), Ended { code: Some(137), signal: None });
         term.wait_until_as_before();
-        wait_until("the end of the engine's other processes", || processes(bed).is_empty());
+        none_is_left(home);
+    }
+
+    /// Waits for the end of the engine's processes.
+    #[track_caller]
+    pub(crate) fn none_is_left(home: &TestHome) {
+        wait_until("the end of the engine's processes", || processes(home).is_empty());
     }
 }

@@ -8,7 +8,6 @@ use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, STEP, TICK};
 use crate::context::DisplayText;
 use crate::engines::gate_spec::{GateRoute, SubmitKey};
 use crate::engines::screen_state::{Composer, Reading};
-use crate::launch::front::without_front;
 use crate::launch::keys::{InputEvent, Key};
 
 /// An engine paints a key within this; after it what the screen shows is taken as it is.
@@ -132,7 +131,7 @@ impl KeyGate {
                 Some(_) => self.cannot_put_in(&held, now),
                 None if self.can_put_in() && !composer.text.is_empty() => {
                     self.note(NOTE_INEXACT);
-                    let text = without_front(&composer.text, &self.earlier).to_owned();
+                    let text = self.earlier.cut(&composer.text).to_owned();
                     self.paste_at_start(held, &text, now);
                 }
                 None => self.cannot_put_in(&held, now),
@@ -153,7 +152,7 @@ impl KeyGate {
     /// Nothing goes in front, and only the screen knows the text.
     fn send_from_screen(&mut self, held: Held, composer: &Composer, now: Instant) {
         self.note(NOTE_INEXACT);
-        let text = without_front(&composer.text, &self.earlier).to_owned();
+        let text = self.earlier.cut(&composer.text).to_owned();
         self.record(&text);
         self.send(held, false, now);
     }

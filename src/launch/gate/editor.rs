@@ -8,7 +8,6 @@ use super::machine::{
 };
 use super::{EditorReply, Effect, frame};
 use crate::engines::screen_state::Mode;
-use crate::launch::front::without_front;
 
 /// A helper that is late on a busy machine is waited for this much longer, as long as no dialog has
 /// come up: 0.5 s was seen at a load of six times the cores.
@@ -103,7 +102,7 @@ impl KeyGate {
         let words = standing.map_or_else(|| text.to_owned(), |s| text.replacen(s.as_str(), "", 1));
         let stands = standing.is_some();
         // Called up from the engine's history, it may have the block of another day in front.
-        let own = without_front(&words, &self.earlier);
+        let own = self.earlier.cut(&words);
         if own.trim().is_empty() {
             return (EditorReply::Leave, Outcome::Release);
         }

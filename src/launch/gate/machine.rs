@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::draft::Draft;
 use super::{EditorReply, Effect, GateEvent, Gatekeeper, TimerId};
 use crate::context::DisplayText;
+use crate::context::front::Fronts;
 use crate::engines::gate_spec::{GateRoute, GateSpec};
 use crate::engines::screen_state::{Mode, Reading, read};
-use crate::launch::front::FrontMark;
 use crate::launch::keys::{Decoder, InputEvent};
 use crate::launch::screen::EngineScreen;
 
@@ -89,7 +89,7 @@ pub(super) struct KeyGate {
     pub(super) spec: GateSpec,
     pub(super) prefix: String,
     /// What stood in front of the first messages of earlier sessions.
-    pub(super) earlier: Vec<FrontMark>,
+    pub(super) earlier: Fronts,
     /// A first message that is given and still to be sent.
     pub(super) pending: Option<DisplayText>,
     pub(super) screen: EngineScreen,
@@ -130,7 +130,7 @@ impl KeyGate {
         spec: &GateSpec,
         prefix: String,
         draft: Option<DisplayText>,
-        earlier: Vec<FrontMark>,
+        earlier: Fronts,
     ) -> KeyGate {
         KeyGate {
             spec: spec.clone(),

@@ -21,8 +21,8 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use super::front::FrontMark;
 use crate::context::DisplayText;
+use crate::context::front::Fronts;
 use crate::engines::gate_spec::GateRoute;
 pub use crate::engines::gate_spec::GateSpec;
 
@@ -146,7 +146,7 @@ pub fn for_engine(
     spec: &GateSpec,
     prefix: String,
     draft: Option<DisplayText>,
-    earlier: Vec<FrontMark>,
+    earlier: Fronts,
 ) -> Box<dyn Gatekeeper> {
     match (spec.route, draft) {
         (GateRoute::None, None) => Box::new(OpenGate),

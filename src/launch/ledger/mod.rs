@@ -102,6 +102,8 @@ impl Ledger {
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.feed(bytes, |sequence| self.take(sequence));
         self.splitter = splitter;
+        // Its end belongs to the undo from now on, and what has come of it since the last piece.
+        self.changes += u64::from(self.splitter.mid_string());
     }
 
     /// Goes up whenever [`Ledger::standing_undo`] may have become another.

@@ -55,6 +55,11 @@ impl Splitter {
         self.state != State::Ground
     }
 
+    /// Whether the last piece ended inside an OSC, which its end makes valid.
+    pub(super) fn mid_string(&self) -> bool {
+        matches!(self.state, State::Osc | State::OscEscape)
+    }
+
     /// Takes a piece; `each` gets the sequences that end in it.
     pub(super) fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(Sequence<'_>)) {
         let mut rest = bytes;

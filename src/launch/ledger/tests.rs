@@ -117,6 +117,9 @@ fn output() -> impl Strategy<Value = Vec<u8>> {
         "\x1bc",
         "\x1b[!p",
         "\x1b_x",
+        "\x1b]4;1;red",
+        "\x1b]11;red",
+        "\x1b]8;;u",
         "\x1b\\",
         "\x1b",
         "\x18",
@@ -132,6 +135,29 @@ fn output() -> impl Strategy<Value = Vec<u8>> {
         1 => prop::collection::vec(any::<u8>(), 0..6),
     ];
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+/// Found by the fuzz target: what ends a string that was cut off also makes it valid.
+#[test]
+fn a_string_that_is_cut_off_is_undone_as_well() {
+    for (cut, undone) in [
+        ("\x1b]4;1;red", "\x1b]104"),
+        ("\x1b]11;#fff", "\x1b]111"),
+        ("\x1b]8;;https://example.org\x1b", "\x1b]8;;\x1b\\"),
+        ("\x1b]9;4;1;50", "\x1b]9;4;0"),
+    ] {
+        let mut ledger = Ledger::new(24);
+        let before = ledger.changes();
+        ledger.feed(cut.as_bytes());
+        assert_ne!(ledger.changes(), before, "the keeper has to know: {cut:?}");
+        for undo in [ledger.undo(), ledger.standing_undo()] {
+            let undo = String::from_utf8(undo).expect("UTF-8");
+            assert!(undo.starts_with("\x1b\\") && undo.contains(undone), "{cut:?}: {undo:?}");
+            let mut after = ledger.clone();
+            after.feed(undo.as_bytes());
+            assert_eq!(after.undo(), b"", "{cut:?}");
+        }
+    }
 }
 
 proptest! {

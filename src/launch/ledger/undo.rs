@@ -1,6 +1,12 @@
 //! The bytes that put the terminal back, and those that set the modes again after a stop.
 
+use std::borrow::Cow;
+
 use super::{KeyFlags, Ledger, Modes};
+
+/// Ends a string, and its ESC cuts off any other sequence. CAN would not do: some terminals carry out
+/// what it cuts off.
+const ST: &[u8] = b"\x1b\\";
 
 /// What is part of an undo besides the modes as they are.
 struct Extra {
@@ -12,7 +18,7 @@ struct Extra {
 impl Ledger {
     /// Exactly what is still to be undone; empty when the engine has cleaned up after itself.
     pub fn undo(&self) -> Vec<u8> {
-        let modes = &self.modes;
+        let modes = &self.ended().modes;
         let extra = Extra {
             cursor: modes.private.contains_key(&25),
             held_output: modes.private.contains_key(&2026),
@@ -20,8 +26,7 @@ impl Ledger {
         };
         let mut out = Vec::new();
         if self.splitter.mid_sequence() {
-            // ST: ends a string, and its ESC cuts off any other sequence.
-            out.extend_from_slice(b"\x1b\\");
+            out.extend_from_slice(ST);
         }
         put_back(modes, &extra, &mut out);
         out
@@ -36,12 +41,22 @@ impl Ledger {
             rendition: self.flicker.rendition,
         };
         let mut out = Vec::new();
-        put_back(&self.modes, &extra, &mut out);
+        put_back(&self.ended().modes, &extra, &mut out);
         if !out.is_empty() {
             // The kill may have cut a sequence in two.
-            out.splice(0..0, *b"\x1b\\");
+            out.splice(0..0, ST.iter().copied());
         }
         out
+    }
+
+    /// As the terminal is once [`ST`] was written: what it ends may set a colour or begin a link.
+    fn ended(&self) -> Cow<'_, Ledger> {
+        if !self.splitter.mid_string() {
+            return Cow::Borrowed(self);
+        }
+        let mut ended = self.clone();
+        ended.feed(ST);
+        Cow::Owned(ended)
     }
 
     /// Sets the modes again that [`Ledger::undo`] has put back. Attributes and contents are the

@@ -1,6 +1,6 @@
 //! Chat ids, and the (empty) files that a chat leaves in the home. Never anything in the workspace.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A random UUID, version 4.
@@ -26,6 +26,25 @@ pub(crate) fn leave(workspace: &Path, id: &str) {
     std::fs::create_dir_all(&chat).expect("chat folder");
     std::fs::write(chat.join("store.db"), []).expect("store.db");
     std::fs::write(chat.join("meta.json"), "{}").expect("meta.json");
+}
+
+/// The messages of earlier runs, the oldest first.
+pub(crate) fn history() -> Vec<String> {
+    let text = std::fs::read_to_string(history_file()).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).expect("a JSON string")).collect()
+}
+
+/// Adds a message to them.
+pub(crate) fn remember(message: &str) {
+    let path = history_file();
+    std::fs::create_dir_all(path.parent().expect("folder")).expect("history folder");
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    let line = serde_json::Value::from(message);
+    writeln!(file.expect("history"), "{line}").expect("history");
+}
+
+fn history_file() -> PathBuf {
+    PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(".cursor/stand-in-history.jsonl")
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -11,6 +11,7 @@ const PASTE_SETTLES: Duration = Duration::from_millis(150);
 /// A paste without a newline becomes a chip from this length on (the true length is not known).
 const CHIP_FROM: usize = 200;
 
+const UP: &[u8] = b"\x1b[A";
 const PASTE_START: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
@@ -36,9 +37,17 @@ pub(crate) struct Composer {
     pending: Vec<u8>,
     pastes: usize,
     pasted_at: Option<Instant>,
+    /// Earlier messages, the newest last.
+    history: Vec<String>,
+    /// How far back in it the composer is.
+    back: usize,
 }
 
 impl Composer {
+    pub(crate) fn new(history: Vec<String>) -> Self {
+        Self { history, ..Self::default() }
+    }
+
     /// The text as it would be sent.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
@@ -65,6 +74,7 @@ impl Composer {
 
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
+        self.back = 0;
     }
 
     pub(crate) fn insert(&mut self, text: &str) {
@@ -127,7 +137,9 @@ impl Composer {
         if too_soon {
             self.insert("\n");
         } else if !self.pieces.is_empty() {
-            actions.push(Action::Submit(self.text()));
+            let text = self.text();
+            self.history.push(text.clone());
+            actions.push(Action::Submit(text));
             self.clear();
         }
     }
@@ -142,18 +154,34 @@ impl Composer {
         if self.pending.get(1)? != &b'[' {
             return Some(2);
         }
-        // CSI: parameters, then one final byte. Home, End and the arrows do nothing here.
+        // CSI: parameters, then one final byte. Home, End and the other arrows do nothing here.
         let end = self.pending[2..].iter().position(|byte| (0x40..=0x7e).contains(byte))? + 3;
         if self.pending[..end] == *b"\x1b[13;2u" {
             self.insert("\n");
         }
+        if self.pending[..end] == *UP {
+            self.call_up();
+        }
         Some(end)
+    }
+
+    fn call_up(&mut self) {
+        let earlier = self.history.iter().rev().nth(self.back).cloned();
+        if let Some(text) = earlier {
+            self.pieces.clear();
+            self.put_in(text);
+            self.back += 1;
+        }
     }
 
     fn paste(&mut self, text: String, now: Instant) {
         self.pasted_at = Some(now);
         // Terminals send a newline in a paste as CR.
-        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        self.put_in(text.replace("\r\n", "\n").replace('\r', "\n"));
+    }
+
+    /// As a chip where it is long.
+    fn put_in(&mut self, text: String) {
         if text.contains('\n') || CHIP_FROM < text.chars().count() {
             self.pastes += 1;
             self.pieces.push(Piece::Chip { number: self.pastes, text });

@@ -1,4 +1,7 @@
-//! The terminal UI, drawn just well enough to be driven: trust box, composer row, busy mark.
+//! The terminal UI, drawn just well enough to be driven: trust box, composer row, busy mark. As the real
+//! one does it paints its own cursor and hides the terminal's. Of signals it knows nothing: what one of
+//! them leaves behind is the wrapper's to mend. Whether the real one keeps a history is not known;
+//! this one keeps it beside the chats.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -43,7 +46,7 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Raw mode and bracketed paste, taken back on drop.
+/// Raw mode, bracketed paste and a hidden cursor, taken back on drop.
 struct Terminal {
     before: Termios,
 }
@@ -55,14 +58,14 @@ impl Terminal {
         let mut raw = before.clone();
         cfmakeraw(&mut raw);
         tcsetattr(&stdin, SetArg::TCSANOW, &raw)?;
-        put("\x1b[?2004h");
+        put("\x1b[?2004h\x1b[?25l");
         Ok(Self { before })
     }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        put("\x1b[?2004l\r\n");
+        put("\x1b[?25h\x1b[?2004l\r\n");
         let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, &self.before);
     }
 }
@@ -83,7 +86,7 @@ impl<'a> Screen<'a> {
     fn new(options: &'a Options) -> Self {
         Self {
             options,
-            composer: Composer::default(),
+            composer: Composer::new(chats::history()),
             transcript: Vec::new(),
             answered_at: None,
             queued: Vec::new(),
@@ -166,6 +169,7 @@ impl<'a> Screen<'a> {
     fn submit(&mut self, text: String) {
         let entry = Entry { prompt: Some(&text), source: "tui", ..Entry::default() };
         journal::write(self.options, entry);
+        chats::remember(&text);
         if !self.had_a_turn {
             let id = self.options.resume.clone().unwrap_or_else(chats::new_id);
             chats::leave(&self.options.workspace, &id);
@@ -185,7 +189,11 @@ impl<'a> Screen<'a> {
         let shown = self.composer.shown();
         let placeholder =
             if self.had_a_turn { "Add a follow-up" } else { "Plan, search, build anything" };
-        let composer = if shown.is_empty() { placeholder } else { &shown };
+        let cursor = "\x1b[7m \x1b[27m";
+        let composer = match shown.as_str() {
+            "" => format!("{cursor}\x1b[2m{placeholder}\x1b[22m"),
+            _ => format!("{shown}{cursor}"),
+        };
         let mut lines = composer.split('\n');
         let mut first = format!(" → {}", lines.next().unwrap_or_default());
         if self.answered_at.is_some() {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use engine::FakeEngine;
 
 use super::*;
+use crate::context::front::FrontMark;
 use crate::engines::Catalogue;
 
 /// What stands in front of the first message in these tests. With what a paste must not change.
@@ -20,8 +21,8 @@ const PREFIX: &str = "## Injected Project Docs\n### a.md\nline <x> 世界\n\n";
 /// The front of an earlier session, of which the gate knows the mark.
 const EARLIER: &str = "## Injected Project Docs\n### old.md\nother words\n\n";
 
-fn earlier() -> Vec<FrontMark> {
-    FrontMark::of(EARLIER).into_iter().collect()
+fn earlier() -> Fronts {
+    Fronts::new(FrontMark::of(EARLIER).into_iter().collect())
 }
 
 /// One run: a gate, an engine, the loop between them.

@@ -451,7 +451,7 @@ fn nothing_to_inject_is_still_recorded() {
 #[test]
 fn a_plugin_engine_is_only_observed() {
     let spec = GateSpec { route: GateRoute::Plugin, ..GateSpec::default() };
-    let mut gate = for_engine(&spec, PREFIX.to_owned(), None, Vec::new());
+    let mut gate = for_engine(&spec, PREFIX.to_owned(), None, Fronts::default());
     let now = Instant::now();
     assert_eq!(
         gate.event(GateEvent::UserBytes(b"hi\r\x1b"), now),
