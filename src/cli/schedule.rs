@@ -1,5 +1,7 @@
 //! `omni-run schedule …`. Types only; `commands` has the logic.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use crate::cli::RecipeRunArgs;
@@ -17,8 +19,8 @@ given a day counts when either fits.
 
 Examples:
   omni-run schedule changes --cron \"0 7 * * mon-fri\" --set since=yesterday --timeout 20m
-  omni-run schedule changes --cron @daily --no-overlap --format systemd
-  (crontab -l; omni-run schedule changes --cron @daily --format crontab) | crontab -")]
+  omni-run schedule tidy --cron @daily --no-overlap --format systemd
+  (crontab -l; omni-run schedule tidy --cron @daily --format crontab) | crontab -")]
 pub struct ScheduleArgs {
     /// When, as a cron expression
     #[arg(long, value_name = "EXPRESSION")]
@@ -26,6 +28,9 @@ pub struct ScheduleArgs {
     /// This form only
     #[arg(long, value_enum)]
     pub format: Option<ScheduleFormat>,
+    /// `--log-file` of the command line, which the job gets.
+    #[arg(skip)]
+    pub log_file: Option<PathBuf>,
     /// The recipe and how it runs.
     #[command(flatten)]
     pub recipe: RecipeRunArgs,

@@ -113,9 +113,13 @@ impl Evidence {
             Answer::Absent | Answer::There { has_message: Some(false), .. } => {
                 Arrived::No(format!("{name}'s own record does not have it"))
             }
-            Answer::Unknown => {
-                Arrived::Unknown(format!("{name} has no record of its own that could tell"))
-            }
+            Answer::Unknown => Arrived::Unknown(match engine.kept_in(host) {
+                Some(folder) => format!(
+                    "{name} has no record that could tell in {}",
+                    crate::context::names::shown_path(&folder)
+                ),
+                None => format!("{name} has no record of its own that could tell"),
+            }),
         }
     }
 }

@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use super::script_output;
-use crate::cli::{Cli, Output};
+use crate::cli::{Cli, Command, Output};
 use crate::error::ExitKind;
 use crate::ui::Ui;
 
@@ -20,7 +20,10 @@ use crate::ui::Ui;
 pub fn parse(args: Vec<OsString>) -> Result<(Cli, String), ExitCode> {
     let words = with_run_inserted(args.into_iter());
     let error = match Cli::try_parse_from(&words) {
-        Ok(cli) => {
+        Ok(mut cli) => {
+            if let Command::Schedule(schedule) = &mut cli.command {
+                schedule.log_file.clone_from(&cli.log_file);
+            }
             let command = first_own(&words).map(|at| words[at].to_string_lossy().into_owned());
             return Ok((cli, command.unwrap_or_default()));
         }

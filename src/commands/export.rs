@@ -97,6 +97,9 @@ fn select(
         }
     }
     let heads = store.selected(&selection)?;
+    if heads.is_empty() {
+        here::warn_of_engine(paths, args.engine.as_deref(), ui);
+    }
     match unknown {
         Some(failure) if heads.is_empty() => Err(failure),
         _ => Ok(heads),

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use super::gather::current_dir;
 use super::now_ms;
 use crate::context::kinds::{NameKind, by_name};
-use crate::error::{ExitKind, Failure};
+use crate::engines::Catalogue;
+use crate::error::{ExitKind, Failure, did_you_mean};
 use crate::paths::Paths;
 use crate::project::docs::reconcile_flags;
 use crate::project::{Ask, Resolution, Resolved, resolve};
 use crate::session::{SessionId, Store};
-use crate::ui::Ui;
+use crate::ui::{Ui, one_line};
 
 /// The project that is named, or the one around the current folder, with its flags reconciled;
 /// `None` is no error.
@@ -136,4 +137,17 @@ pub(super) fn is_text(name: &OsStr) -> bool {
 /// A path for people, on one line.
 pub(super) fn shown(path: &Path) -> String {
     crate::context::names::shown_path(path)
+}
+
+/// Where nothing was found: says so of an engine that the catalogue does not have. One that was taken
+/// out of it may still have sessions.
+pub(super) fn warn_of_engine(paths: &Paths, engine: Option<&str>, ui: Ui) {
+    let Some(id) = engine else { return };
+    let Ok(catalogue) = Catalogue::load(&paths.config.join("engines.toml")) else { return };
+    if catalogue.get(id).is_some() {
+        return;
+    }
+    let near = did_you_mean(id, catalogue.iter().map(|(id, _)| id));
+    let near = near.first().map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    ui.warning(&format!("there is no engine `{}`{near}", one_line(id)));
 }

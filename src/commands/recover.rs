@@ -53,10 +53,25 @@ fn send_again(args: &RecoverArgs, told: &mut Told, ui: Ui) -> Result<ExitCode, F
         return Err(Failure::new(ExitKind::EngineUnavailable, message));
     };
     let arrived = evidence.judge(&row, engine.as_ref(), &host);
-    may_be_sent(&row, &arrived, args.again, ui)?;
+    if args.dry_run || args.show_sent {
+        would_be_sent(&row, &arrived, ui)?;
+    } else {
+        may_be_sent(&row, &arrived, args.again, ui)?;
+    }
     let display = DisplayText::new(evidence.text.unwrap_or_default());
     let launch = launch(args, &row)?;
     launch_or_again(launch, Some(Again { row, display }), told, ui)
+}
+
+/// Nothing is sent: what stands against it is said, and hinders only where there is nothing to show.
+fn would_be_sent(row: &SessionRow, arrived: &Arrived, ui: Ui) -> Result<(), Failure> {
+    match arrived {
+        Arrived::No(_) => {}
+        Arrived::Unknown(why) => ui.warning(&format!("whether it was taken cannot be told: {why}")),
+        Arrived::Yes(how) => ui.warning(&format!("it was taken ({how}) and would not be sent")),
+        Arrived::Running | Arrived::NoMessage => return may_be_sent(row, arrived, false, ui),
+    }
+    Ok(())
 }
 
 fn may_be_sent(row: &SessionRow, arrived: &Arrived, again: bool, ui: Ui) -> Result<(), Failure> {
@@ -70,9 +85,12 @@ fn may_be_sent(row: &SessionRow, arrived: &Arrived, again: bool, ui: Ui) -> Resu
         Arrived::Unknown(why) => {
             let message =
                 format!("it cannot be told whether the message of session {id} was taken: {why}");
-            Err(Failure::new(ExitKind::Refused, message)
-                .hint(format!("to send it all the same: omni-run recover {id} --again"))
-                .hint(format!("to look first: omni-run resume {id}")))
+            let mut failure = Failure::new(ExitKind::Refused, message)
+                .hint(format!("to send it all the same: omni-run recover {id} --again"));
+            if row.engine_session_id.is_some() {
+                failure = failure.hint(format!("to look first: omni-run resume {id}"));
+            }
+            Err(failure)
         }
         Arrived::Yes(how) => {
             let message =

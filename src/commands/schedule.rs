@@ -28,7 +28,7 @@ const FOLDER_VARIABLES: [&str; 4] =
 
 /// Carries the command out.
 pub(super) fn schedule(args: ScheduleArgs, ui: Ui) -> Result<ExitCode, Failure> {
-    let ScheduleArgs { cron, format, recipe: run } = args;
+    let ScheduleArgs { cron, format, log_file, recipe: run } = args;
     let cron = Cron::parse(&cron).map_err(|why| {
         Failure::new(ExitKind::Usage, format!("--cron: {why}"))
             .hint("for example \"0 7 * * mon-fri\": at seven on weekdays; or @daily")
@@ -41,7 +41,7 @@ pub(super) fn schedule(args: ScheduleArgs, ui: Ui) -> Result<ExitCode, Failure> 
     let place = Workplace::open()?;
     let shelf = Place::of(run.options.project.as_deref())?;
     let recipe = shelf.shelves().find(&run.recipe)?;
-    let (folder, words) = folder_and_words(&shelf, &recipe, &run)?;
+    let (folder, words) = folder_and_words(&shelf, &recipe, &run, log_file.as_deref())?;
     let launch = prepare(&shelf, &recipe, run, ui)?;
     let program = engine_program(&place, &launch)?;
     let mut job = Job {
@@ -83,6 +83,7 @@ fn folder_and_words(
     shelf: &Place,
     recipe: &Recipe,
     run: &RecipeRunArgs,
+    log_file: Option<&Path>,
 ) -> Result<(Option<String>, Vec<String>), Failure> {
     let here = current_dir();
     let mut options = run.options.clone();
@@ -102,6 +103,9 @@ fn folder_and_words(
         (Some(_), None) => None,
     };
     let mut words = vec![as_text(&own_program()?)?];
+    if let Some(file) = log_file {
+        words.extend(["--log-file".to_owned(), as_text(&here.join(file))?]);
+    }
     words.extend(recipe_words(&recipe.name, &run.set, run.engine.as_deref(), &options)?);
     Ok((folder, words))
 }

@@ -61,6 +61,7 @@ pub(super) fn search(args: &SearchArgs, ui: Ui) -> Result<ExitCode, Failure> {
     };
     if found.matches == 0 {
         named.require()?;
+        here::warn_of_engine(&paths, args.which.engine.as_deref(), ui);
         if args.json {
             print_json(ui, &json!([]))?;
         }

@@ -73,6 +73,7 @@ fn ls(paths: &Paths, args: &SessionsLsArgs, ui: Ui) -> Result<ExitCode, Failure>
         Some(store) if !rows.is_empty() => ls_rows(&store, &rows, args.json, ui),
         _ => {
             named.require()?;
+            here::warn_of_engine(paths, args.which.engine.as_deref(), ui);
             if args.json {
                 return print_json(ui, &json!([]));
             }

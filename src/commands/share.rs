@@ -86,7 +86,7 @@ fn summary(
         row.id,
         row.engine,
         counted(messages, "message", "messages"),
-        here::shown(target),
+        if target == Path::new("-") { "standard output".to_owned() } else { here::shown(target) },
     )];
     if masker.homes_found() > 0 {
         let times = counted(masker.homes_found(), "time", "times");

@@ -87,6 +87,11 @@ impl NewFile {
         if !force && fs::symlink_metadata(&target).is_ok() {
             return Err(is_there(&target));
         }
+        if !folder(&target).is_dir() {
+            let message = format!("the folder {} is not there", here::shown(folder(&target)));
+            return Err(Failure::new(ExitKind::CannotCreate, message)
+                .hint("make it first, or name another file"));
+        }
         // Made with 0600, in the same folder, so that it can be renamed.
         let draft = tempfile::Builder::new()
             .prefix(".omni-run-")

@@ -116,11 +116,18 @@ impl Chromium {
         }
     }
 
-    /// Clicks on the first element of this selector.
+    /// Clicks on the first element of this selector. One that the page has replaced meanwhile, since
+    /// what it shows has changed, is looked for again.
     pub async fn click(&self, selector: &str) {
-        let element = self.page.find(fantoccini::Locator::Css(selector)).await;
-        let element = element.unwrap_or_else(|e| panic!("{selector}: {e}"));
-        element.click().await.unwrap_or_else(|e| panic!("{selector}: {e}"));
+        loop {
+            let element = self.page.find(fantoccini::Locator::Css(selector)).await;
+            let element = element.unwrap_or_else(|e| panic!("{selector}: {e}"));
+            match element.click().await {
+                Ok(()) => return,
+                Err(error) if error.is_stale_element_reference() => {}
+                Err(error) => panic!("{selector}: {error}"),
+            }
+        }
     }
 
     /// Types keys to whatever has the focus.

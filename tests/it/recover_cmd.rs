@@ -96,7 +96,12 @@ fn without_a_record_it_cannot_be_told_and_the_person_decides() {
     let doubt = bed.command(&["recover", id(&row)]);
     assert_eq!((doubt.code(), bed.starts()), (77, 1), "{doubt:?}");
     assert!(doubt.stderr.contains("--again"), "{}", doubt.stderr);
+    assert!(!doubt.stderr.contains("omni-run resume"), "no id to go on by: {}", doubt.stderr);
     assert_eq!(json(bed.command(&["recover", "--json"]))[0]["arrived"], "unknown");
+    // To look at what would be sent starts nothing and so needs no word.
+    let shown = bed.command(&["recover", id(&row), "--show-sent"]).expect_success();
+    assert!(shown.stdout.ends_with('q') && shown.stderr.contains("cannot be told"), "{shown:?}");
+    assert_eq!(bed.starts(), 1);
     let again = bed.command(&["recover", id(&row), "--again"]).expect_success();
     assert_eq!(again.stdout, "the answer\n");
     assert!(again.stderr.contains("a second time"), "{}", again.stderr);

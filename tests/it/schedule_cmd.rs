@@ -95,6 +95,15 @@ fn the_crontab_line_runs_as_cron_runs_it() {
 }
 
 #[test]
+fn the_job_gets_the_log_file() {
+    let bed = Bed::new();
+    bed.recipe("+++\nengine = 'fake'\n+++\nhi\n");
+    let line = bed.line(&["--cron", "@daily", "--log-file", "job.log"]);
+    let log = bed.fake.project.join("job.log");
+    assert!(line.contains(&format!(" --log-file {} ", log.display())), "{line}");
+}
+
+#[test]
 fn the_exit_code_is_the_jobs_and_options_are_kept() {
     let bed = Bed { fake: ScriptEngine::new("echo \"$@\"; cat >/dev/null; exit 7") };
     write(

@@ -194,6 +194,10 @@ fn nothing_found_is_code_1_and_makes_no_store() {
     let none = run(home.omni().args(["search", "lamp"]), "");
     assert_eq!((none.code(), none.stdout.as_str()), (1, ""));
     assert_eq!(none.stderr, "no message matches\n");
+    let args = ["search", "nothing", "--engine", "codx"];
+    let none = run(home.omni().args(args), "");
+    assert_eq!(none.code(), 1);
+    assert!(none.stderr.contains("no engine `codx`; did you mean `codex`?"), "{}", none.stderr);
     let quiet = run(home.omni().args(["search", "-q", "--json", "lamp"]), "");
     assert_eq!((quiet.code(), quiet.stdout.trim(), quiet.stderr.as_str()), (1, "[]", ""));
     assert!(!home.data().join("omni-run").exists());

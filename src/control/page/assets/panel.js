@@ -19,6 +19,8 @@ const STATES = {
 export class Panel {
   #docs = null;
   #asked = 0;
+  /** What is shown, as text; null: something else than docs. */
+  #shown = null;
 
   /** `changed` is called after a change of the docs. */
   constructor(changed) {
@@ -46,6 +48,7 @@ export class Panel {
   async load() {
     const id = this.project.value;
     if (!id) {
+      this.#shown = null;
       this.box.replaceChildren(el("p", { class: "empty" }, "No project is registered. ", el("code", {}, "omni-run project add"), " does that."));
       return;
     }
@@ -56,7 +59,9 @@ export class Panel {
       if (asked === this.#asked) this.#show(docs);
     } catch (error) {
       if (error.gone) throw error;
-      if (asked === this.#asked) this.box.replaceChildren(el("p", { class: "obstacle" }, error.message));
+      if (asked !== this.#asked) return;
+      this.#shown = null;
+      this.box.replaceChildren(el("p", { class: "obstacle" }, error.message));
     }
   }
 
@@ -75,6 +80,10 @@ export class Panel {
   }
 
   #show(docs) {
+    // Nothing new: a button that is being pressed is not taken away from under the hand.
+    const text = JSON.stringify(docs);
+    if (text === this.#shown) return;
+    this.#shown = text;
     const focus = document.activeElement?.closest?.("#docs [data-focus]")?.dataset.focus;
     this.#docs = docs;
     const engines = docs.engines.map((engine) => engine.id);
