@@ -59,14 +59,13 @@ impl RealEngine {
         self.id.split_once('-').map_or(self.id, |(name, _version)| name)
     }
 
-    /// Waits until no engine as heavy as this one runs. On two cores, two of the heaviest at once make
-    /// each other run into their own start-up time limits; one of either kind goes. Hold the guard while
-    /// the engine runs.
+    /// Waits until no other heavy engine runs. On two cores, two of them at once make each other
+    /// run into their own start-up time limits. Hold the guard while the engine runs.
     pub fn turn(&self) -> Option<MutexGuard<'static, ()>> {
-        static HEAVY: [Mutex<()>; 2] = [Mutex::new(()), Mutex::new(())];
-        let kinds = [["openclaw", "opencode"], ["gemini", "hermes"]];
-        let kind = kinds.iter().position(|kind| kind.contains(&self.id))?;
-        Some(HEAVY[kind].lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        static HEAVY: Mutex<()> = Mutex::new(());
+        ["gemini", "openclaw", "opencode", "hermes"]
+            .contains(&self.id)
+            .then(|| HEAVY.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
     /// Its model gets a window of 2M tokens, where the engine's own settings name one.
