@@ -29,18 +29,11 @@ fn trust_dialog_first(id: &str, dialog: &str, keys: &[Key]) {
     let block = bed.block();
     let mut term = bed.start(&[]);
     shown(&term, dialog);
-    let painted = term.raw().len();
     for key in keys {
         term.press([*key]);
         term.wait_for_quiet();
     }
     term.wait_until("end of the dialog", |screen, _| !screen.contains(dialog));
-    if id == "gemini" {
-        // It shows its composer, then starts anew; what is typed in between is lost.
-        let paste = b"\x1b[?2004h";
-        let is_anew = |raw: &[u8]| raw[painted..].windows(paste.len()).any(|bytes| bytes == paste);
-        term.wait_until("its second start", |_, raw| is_anew(raw));
-    }
     bed.ready(&term);
     assert_eq!(bed.model.main_requests().len(), 0, "nothing was sent for the dialog");
     first_message(&bed, &mut term, &block, "the message after the dialog");
@@ -53,7 +46,6 @@ fn distrust(bed: &Bed) {
         "claude" => {
             write(home.join(".claude-config/.claude.json"), r#"{"hasCompletedOnboarding":true}"#);
         }
-        "gemini" => write(home.join(".gemini/trustedFolders.json"), "{}"),
         _ => {
             // It asks in repositories only.
             let mut git = bed.home.command("git");
@@ -109,8 +101,6 @@ cases! {
     trust_dialog_first_claude_2_1_197:
         trust_dialog_first("claude-2.1.197", "Quick safety check", &[Key::Enter]);
     trust_dialog_first_codex: trust_dialog_first("codex", "Trust this folder?", &[Key::Enter]);
-    trust_dialog_first_gemini:
-        trust_dialog_first("gemini", "Do you trust the files in this folder?", &[Key::Enter]);
     quit_by_ctrl_c_claude: quit("claude", &[Key::Ctrl('c'), Key::Ctrl('c')]);
     quit_by_ctrl_c_pi: quit("pi", &[Key::Ctrl('c'), Key::Ctrl('c')]);
     quit_by_ctrl_d_codex: quit("codex", &[Key::Ctrl('d')]);

@@ -5,7 +5,6 @@
 //! It prints nothing: what is to be said is in the outcome, for after the engine's end.
 
 mod clock;
-mod echo;
 mod outbox;
 mod session;
 mod signals;

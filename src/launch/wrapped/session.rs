@@ -11,7 +11,6 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getpgrp, getsid};
 
 use super::clock::{Clock, Due, RESIZE_PACE};
-use super::echo::Echo;
 use super::outbox::Outbox;
 use super::signals::{Received, Signals};
 use super::view::View;
@@ -65,7 +64,6 @@ struct Session<'a> {
     editor: Option<EditorSocket>,
     plugin: Option<PluginTail>,
     clock: Clock,
-    echo: Echo,
     resized: Instant,
     /// Bytes that the engine was given since the last line end, while armed.
     line: usize,
@@ -104,7 +102,6 @@ pub(super) fn run(
         editor: plan.editor.as_ref().map(EditorSocket::listen).transpose()?,
         plugin: plan.plugin_receipt.clone().map(PluginTail::new),
         clock: Clock::default(),
-        echo: Echo::default(),
         resized: now,
         line: 0,
         held_since: None,
@@ -171,7 +168,7 @@ impl Session<'_> {
         for (fd, flags) in self.editor.iter().flat_map(EditorSocket::waits) {
             wait.on(Source::Editor, fd, flags);
         }
-        wait.until(deadline, self.echo.awake_until())
+        wait.until(deadline)
     }
 
     /// Does what can be done: rare and urgent first, then the keys, then the output. No one of them
@@ -209,10 +206,7 @@ impl Session<'_> {
 
     fn read_user(&mut self, buf: &mut [u8]) {
         match nix::unistd::read(self.view.input(), buf) {
-            Ok(n) if n > 0 => {
-                self.user_typed(&buf[..n]);
-                self.echo.typed(Instant::now());
-            }
+            Ok(n) if n > 0 => self.user_typed(&buf[..n]),
             Err(Errno::EINTR | Errno::EAGAIN) => {}
             // Raw mode has no end of input but the terminal's own.
             _ => {
@@ -445,7 +439,6 @@ impl Session<'_> {
         match nix::unistd::read(self.pty.fd(), buf) {
             Ok(n) if n > 0 => {
                 self.view.give(&buf[..n]);
-                self.echo.answered(Instant::now());
                 if self.armed {
                     self.tell_gate(GateEvent::EngineBytes(&buf[..n]));
                 }

@@ -48,17 +48,10 @@ impl<'fd> Wait<'fd> {
         }
     }
 
-    /// Waits, until `awake` without sleep. Nothing is ready at the deadline and when a signal came.
-    pub(super) fn until(mut self, deadline: Option<Instant>, awake: Option<Instant>) -> Ready {
+    /// Waits. Nothing is ready at the deadline and when a signal came.
+    pub(super) fn until(mut self, deadline: Option<Instant>) -> Ready {
         let mut ready = Ready::default();
-        let mut found = Ok(0);
-        while found == Ok(0) && awake.is_some_and(|awake| Instant::now() < awake) {
-            found = poll(&mut self.fds, PollTimeout::ZERO);
-        }
-        if found == Ok(0) {
-            found = poll(&mut self.fds, timeout(deadline, Instant::now()));
-        }
-        if found.is_ok_and(|n| n > 0) {
+        if poll(&mut self.fds, timeout(deadline, Instant::now())).is_ok_and(|n| n > 0) {
             for (fd, source) in self.fds.iter().zip(self.sources) {
                 // An error or a hang-up is found by the read or write that follows.
                 if fd.any().unwrap_or(true) {
@@ -93,7 +86,7 @@ mod tests {
         wait.on(Source::User, other.as_fd(), PollFlags::POLLIN);
         wait.on(Source::Engine, one.as_fd(), PollFlags::POLLIN);
         wait.on(Source::EngineTakes, one.as_fd(), PollFlags::empty());
-        let ready = wait.until(None, None);
+        let ready = wait.until(None);
         assert!(ready.has(Source::User));
         assert!(!ready.has(Source::Engine) && !ready.has(Source::EngineTakes));
     }
