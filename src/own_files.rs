@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, openat};
-use nix::sys::stat::{FileStat, Mode, fstat, fstatat};
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::{FileStat, Mode, fstat};
+
+use crate::session::beside;
 
 /// What [`open`] answers for such a file.
 pub(crate) const OWN: Errno = Errno::EBUSY;
@@ -41,40 +43,37 @@ pub(crate) fn is_own_folder(folder: &FileStat) -> bool {
     databases.iter().filter_map(|file| file.parent()).any(|own| is_same(own, folder))
 }
 
-/// Opens `name` in a folder for reading. Whether a link is followed is in the flags.
+/// Opens `name` in a folder for reading; with what is open then. `before`: what the caller has seen
+/// there, along a link where the flags follow one.
 ///
 /// # Errors
 /// [`OWN`] for a file of the database, else what the system says.
-pub(crate) fn open(folder: impl AsFd, name: &OsStr, flags: OFlag) -> nix::Result<OwnedFd> {
-    let follow = match flags.contains(OFlag::O_NOFOLLOW) {
-        true => AtFlags::AT_SYMLINK_NOFOLLOW,
-        false => AtFlags::empty(),
-    };
-    let before = fstatat(folder.as_fd(), name, follow)?;
+pub(crate) fn open(
+    folder: impl AsFd,
+    name: &OsStr,
+    flags: OFlag,
+    before: &FileStat,
+) -> nix::Result<(OwnedFd, FileStat)> {
     // A file of one name has the name by which it is opened, but for links on the way to it.
     let plain = before.st_nlink == 1 && flags.contains(OFlag::O_NOFOLLOW);
-    if (!plain || has_own_name(name)) && is_own(&before) {
+    if (!plain || has_own_name(name)) && is_own(before) {
         return Err(OWN);
     }
-    let fd = openat(folder.as_fd(), name, flags, Mode::empty())?;
+    let fd = openat(folder, name, flags, Mode::empty())?;
     let after = fstat(&fd)?;
     if (after.st_dev, after.st_ino) != (before.st_dev, before.st_ino) && is_own(&after) {
         // Swapped between the two looks. Left open: to close it is what must not happen.
         std::mem::forget(fd);
         return Err(OWN);
     }
-    Ok(fd)
+    Ok((fd, after))
 }
 
 fn is_own(file: &FileStat) -> bool {
     let databases = DATABASES.read().unwrap_or_else(PoisonError::into_inner);
-    databases.iter().any(|database| {
-        BESIDE.iter().any(|ending| {
-            let mut path = database.clone().into_os_string();
-            path.push(ending);
-            is_same(Path::new(&path), file)
-        })
-    })
+    databases
+        .iter()
+        .any(|database| BESIDE.iter().any(|ending| is_same(&beside(database, ending), file)))
 }
 
 fn has_own_name(name: &OsStr) -> bool {
@@ -93,6 +92,8 @@ fn is_same(path: &Path, file: &FileStat) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nix::fcntl::AtFlags;
+    use nix::sys::stat::fstatat;
 
     #[test]
     fn a_database_is_not_opened_under_any_name() {
@@ -105,7 +106,14 @@ mod tests {
         std::os::unix::fs::symlink(path("omni.db"), path("b.md")).expect("link");
         register(&path("omni.db"));
         let folder = std::fs::File::open(dir.path()).expect("folder");
-        let read = |name: &str, flags| open(&folder, OsStr::new(name), flags).map(drop);
+        let read = |name: &str, flags: OFlag| {
+            let follow = match flags.contains(OFlag::O_NOFOLLOW) {
+                true => AtFlags::AT_SYMLINK_NOFOLLOW,
+                false => AtFlags::empty(),
+            };
+            let before = fstatat(&folder, name, follow)?;
+            open(&folder, OsStr::new(name), flags, &before).map(drop)
+        };
         for name in ["omni.db", "omni.db-shm", "a.md"] {
             assert_eq!(read(name, OFlag::O_RDONLY | OFlag::O_NOFOLLOW), Err(OWN), "{name}");
         }

@@ -2,7 +2,7 @@
 //! stderr. Foreign text (file names, headings, engine output that we quote) is made harmless first.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use crate::error::Failure;
 
@@ -70,8 +70,17 @@ impl Ui {
     /// The question stays on its line.
     pub fn ask(&self, text: &str, question: &str) {
         let mut out = anstream::stderr().lock();
-        let _ = write!(out, "{}\n{}", escape(text, &['\n', '\t']), one_line(question));
+        let _ =
+            write!(out, "{}\n{}", escape(text, &['\n', '\t'], is_unprintable), one_line(question));
         let _ = out.flush();
+    }
+
+    /// The same for a yes; all else, and no answer, is none.
+    pub fn said_yes(&self, text: &str, question: &str) -> bool {
+        self.ask(text, question);
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer);
+        read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
     }
 
     fn stderr_line(&self, prefix: &str, line: &str) {
@@ -90,32 +99,24 @@ impl Ui {
 /// `text` on one line: control characters, line and paragraph separators and bidi controls are
 /// shown as escapes, so that a file name or heading can't forge a line or move the cursor.
 pub fn one_line(text: &str) -> String {
-    escape(text, &[])
+    escape(text, &[], is_unprintable)
 }
 
 /// `text` on one line, with escapes also for the characters that have no picture: for a name that a
 /// person decides on.
 pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_invisible(c) {
-            let _ = write!(shown, "\\u{{{:x}}}", c as u32);
-        } else {
-            shown.push(c);
-        }
-    }
-    escape(&shown, &[])
+    escape(text, &[], |c| is_unprintable(c) || is_invisible(c))
 }
 
 /// `text` with its line breaks kept and every other control character escaped.
 pub fn printable_lines(text: &str) -> String {
-    escape(text, &['\n'])
+    escape(text, &['\n'], is_unprintable)
 }
 
-fn escape(text: &str, keep: &[char]) -> String {
+fn escape(text: &str, keep: &[char], is_hidden: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if !keep.contains(&c) && is_unprintable(c) {
+        if !keep.contains(&c) && is_hidden(c) {
             match c {
                 '\n' => shown.push_str("\\n"),
                 '\r' => shown.push_str("\\r"),

@@ -81,6 +81,13 @@ pub struct ResumeArgs {
     pub engine_args: Vec<OsString>,
 }
 
+impl ResumeArgs {
+    /// A prompt is given, in one of the three ways.
+    pub fn has_prompt(&self) -> bool {
+        self.prompt.is_some() || self.prompt_option.is_some() || self.prompt_file.is_some()
+    }
+}
+
 /// `omni-run recover …`
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -38,6 +38,13 @@ pub struct RunArgs {
     pub options: RunOptions,
 }
 
+impl RunArgs {
+    /// A prompt is given, in one of the three ways.
+    pub fn has_prompt(&self) -> bool {
+        self.prompt.is_some() || self.prompt_option.is_some() || self.prompt_file.is_some()
+    }
+}
+
 /// How a launch runs, whatever its prompt comes from.
 #[derive(Debug, Args, Default, Clone)]
 pub struct RunOptions {

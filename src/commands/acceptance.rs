@@ -46,7 +46,7 @@ impl Evidence {
             return Some(Arrived::NoMessage);
         }
         match row.outcome {
-            Outcome::Running if row.owner.is_some() => return Some(Arrived::Running),
+            Outcome::Running if row.is_held() => return Some(Arrived::Running),
             Outcome::Running => {
                 return Some(Arrived::Unknown(
                     "an older omni-run began it, and its row does not say whether it has ended"

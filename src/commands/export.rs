@@ -16,10 +16,7 @@ use crate::ui::Ui;
 /// Carries the command out.
 pub(super) fn export(args: &ExportArgs, ui: Ui) -> Result<ExitCode, Failure> {
     let paths = own_paths();
-    let store = match Store::open_reading(&paths) {
-        Err(StoreError::Missing { .. }) => None,
-        store => Some(store?),
-    };
+    let store = Store::open_if_there(&paths)?;
     let waiting = backup::waiting(&paths);
     if waiting > 0 {
         let files = counted(waiting, "row waits", "rows wait");
@@ -84,24 +81,18 @@ fn select(
         return Ok(heads);
     }
     let since = args.since.as_deref().map(|text| when::since(text, now_ms())).transpose()?;
-    let mut selection = Selection { engine: args.engine.clone(), since, ..Selection::default() };
-    let mut unknown = None;
-    if let Some(named) = &args.project {
-        match here::look_up(paths, Some(named), ui) {
-            Ok(Some(project)) => {
-                (selection.project, selection.project_root) = (project.id, project.root);
-            }
-            Ok(None) => selection.project = Some(named.clone()),
-            // A project that was removed still has sessions.
-            Err(failure) => (selection.project, unknown) = (Some(named.clone()), Some(failure)),
-        }
-    }
+    // A project that was removed still has sessions.
+    let named = here::Named::of(paths, args.project.as_deref(), ui);
+    let selection = Selection {
+        project: named.id.clone(),
+        project_root: named.folder.clone(),
+        engine: args.engine.clone(),
+        since,
+    };
     let heads = store.selected(&selection)?;
     if heads.is_empty() {
         here::warn_of_engine(paths, args.engine.as_deref(), ui);
+        named.require()?;
     }
-    match unknown {
-        Some(failure) if heads.is_empty() => Err(failure),
-        _ => Ok(heads),
-    }
+    Ok(heads)
 }

@@ -1,7 +1,7 @@
 //! `omni-run inbox`: what programs have asked for. Looking is anybody's; deciding is a person's at a
 //! terminal, who has seen what they decide on.
 
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -17,9 +17,6 @@ use crate::launch::below::session_above;
 use crate::paths::Paths;
 use crate::session::StoreError;
 use crate::ui::Ui;
-
-/// What may be answered for a yes.
-const YES: [&str; 2] = ["yes", "y"];
 
 /// Columns of a name in a list.
 const CELL: usize = 48;
@@ -175,7 +172,7 @@ fn reject_all(
         1 => "Reject it? Type yes: ".to_owned(),
         count => format!("Reject all {count}? Type yes: "),
     };
-    if !said_yes(&text, &question, ui) {
+    if !ui.said_yes(&text, &question) {
         return Err(Failure::new(ExitKind::Refused, "all of them are left as they are")
             .hint("only the answer `yes` decides"));
     }
@@ -187,13 +184,6 @@ fn reject_all(
     }
     ui.status(&format!("rejected {rejected}"));
     Ok(ExitCode::SUCCESS)
-}
-
-fn said_yes(text: &str, question: &str, ui: Ui) -> bool {
-    ui.ask(text, question);
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    read.is_ok() && YES.contains(&answer.trim().to_lowercase().as_str())
 }
 
 fn decide(paths: &Paths, ids: &[String], word: Word, ui: Ui) -> Result<ExitCode, Failure> {
@@ -251,7 +241,7 @@ fn decide_one(queue: &Queue, action: &Action, word: Word, by: &str, ui: Ui) -> R
             Word::Approve => "Approve",
             Word::Reject => "Reject",
         };
-        if !said_yes(&card, &format!("{verb} it? Type yes: "), ui) {
+        if !ui.said_yes(&card, &format!("{verb} it? Type yes: ")) {
             let message = format!("{} is left as it is", action.id);
             return Err(
                 Failure::new(ExitKind::Refused, message).hint("only the answer `yes` decides")

@@ -10,7 +10,7 @@ use crate::cli::{ProjectAction, ProjectArgs};
 use crate::error::Failure;
 use crate::paths::Paths;
 use crate::project::{Project, registry};
-use crate::session::{SessionFilter, Store, StoreError};
+use crate::session::{SessionFilter, Store};
 use crate::ui::{Ui, one_line};
 
 /// Carries the command out.
@@ -47,9 +47,9 @@ pub(super) fn project(args: ProjectArgs, ui: Ui) -> Result<ExitCode, Failure> {
 }
 
 fn ls(paths: &Paths, as_json: bool, ui: Ui) -> Result<ExitCode, Failure> {
-    let projects = match Store::open_reading(paths) {
-        Err(StoreError::Missing { .. }) => Vec::new(),
-        store => registry::list(&store?)?,
+    let projects = match Store::open_if_there(paths)? {
+        None => Vec::new(),
+        Some(store) => registry::list(&store)?,
     };
     if as_json {
         return print_json(ui, &projects.iter().map(as_value).collect());

@@ -15,7 +15,7 @@ use crate::launch::run_folder::RunFolder;
 use crate::paths::Paths;
 use crate::session::{
     LaunchOptions, LiveNote, Look, NewSession, Outcome, Recorder, SessionEnd, SessionId,
-    SessionMode, Store, settle,
+    SessionMode, Store, settle_if_can,
 };
 
 /// Which row a launch writes, and which start of the engine this is.
@@ -48,9 +48,7 @@ impl Start {
 
     /// Marks sessions whose omni-run was killed, before their run folders are swept away.
     pub(super) fn settle_others(&self) {
-        if let Err(error) = settle(&self.paths, Look::Marks) {
-            tracing::info!(%error, "dead sessions are not marked");
-        }
+        settle_if_can(&self.paths, Look::Marks);
     }
 
     /// Records the start; durable when it returns (S60).

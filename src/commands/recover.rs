@@ -18,13 +18,11 @@ use crate::cli::{RecoverArgs, RunArgs, RunOptions};
 use crate::context::DisplayText;
 use crate::engines::{Engine, Host};
 use crate::error::{ExitKind, Failure};
-use crate::session::{
-    Look, Outcome, SessionFilter, SessionMode, SessionRow, Store, StoreError, settle,
-};
+use crate::session::{Look, SessionFilter, SessionMode, SessionRow, Store, StoreError, settle};
 use crate::ui::Ui;
 
 /// Sessions looked through for the list.
-const MOST_LOOKED: usize = 500;
+const MOST_LOOKED: u32 = 500;
 
 /// Carries the command out.
 pub(super) fn recover(args: RecoverArgs, ui: Ui) -> Result<ExitCode, Failure> {
@@ -35,12 +33,11 @@ fn send_again(args: &RecoverArgs, told: &mut Told, ui: Ui) -> Result<ExitCode, F
     let place = Workplace::open()?;
     // Here it has to be written: an unmarked session cannot be told from a living one.
     settle(&place.paths, Look::Everything)?;
-    let store = match (Store::open_reading(&place.paths), &args.session) {
-        (Err(StoreError::Missing { .. }), None) => return list(&[], args.json, ui),
-        (Err(StoreError::Missing { .. }), Some(prefix)) => {
-            return Err(StoreError::UnknownSession { prefix: prefix.clone() }.into());
-        }
-        (store, _) => store?,
+    let Some(store) = Store::open_if_there(&place.paths)? else {
+        return match &args.session {
+            None => list(&[], args.json, ui),
+            Some(prefix) => Err(StoreError::UnknownSession { prefix: prefix.clone() }.into()),
+        };
     };
     let Some(prefix) = &args.session else {
         return list(&candidates(&store, &place)?, args.json, ui);
@@ -163,17 +160,9 @@ struct Candidate {
 }
 
 fn candidates(store: &Store, place: &Workplace) -> Result<Vec<Candidate>, Failure> {
-    let is_dead = |row: &SessionRow| match row.outcome {
-        Outcome::Failed
-        | Outcome::TimedOut
-        | Outcome::NotStarted
-        | Outcome::Crashed
-        | Outcome::Lost => true,
-        Outcome::Running | Outcome::Ok => false,
-    };
-    let rows = store.sessions(&SessionFilter::default())?;
+    let dead = SessionFilter { failed: true, limit: Some(MOST_LOOKED), ..SessionFilter::default() };
     let mut found = Vec::new();
-    for row in rows.into_iter().filter(is_dead).take(MOST_LOOKED) {
+    for row in store.sessions(&dead)? {
         let Some((engine, host)) = engine_and_host(place, &row) else { continue };
         let (sure, why) = match Evidence::read(store, &row)?.judge(&row, engine.as_ref(), &host) {
             Arrived::No(why) => (true, why),

@@ -12,7 +12,7 @@ use crate::cli::{ResumeArgs, RunArgs, RunOptions};
 use crate::engines::{Answer, LaunchMode, Query};
 use crate::error::{ExitKind, Failure};
 use crate::launch::owner::Fate;
-use crate::session::{Look, Outcome, SessionFilter, SessionRow, Store, StoreError, settle};
+use crate::session::{Look, Outcome, SessionFilter, SessionRow, Store, StoreError, settle_if_can};
 use crate::ui::{Ui, one_line};
 
 /// Sessions looked through for one that can be gone on with.
@@ -29,12 +29,9 @@ pub(super) fn resume(args: ResumeArgs, ui: Ui) -> Result<ExitCode, Failure> {
 
 fn go_on(mut args: ResumeArgs, told: &mut Told, ui: Ui) -> Result<ExitCode, Failure> {
     let place = Workplace::open()?;
-    if let Err(error) = settle(&place.paths, Look::Everything) {
-        tracing::info!(%error, "dead sessions are not marked");
-    }
-    let store = match Store::open_reading(&place.paths) {
-        Err(StoreError::Missing { .. }) => return Err(none("there is no session yet")),
-        store => store?,
+    settle_if_can(&place.paths, Look::Everything);
+    let Some(store) = Store::open_if_there(&place.paths)? else {
+        return Err(none("there is no session yet"));
     };
     let session = session_word(&mut args)?;
     let row = match &session {
@@ -51,7 +48,7 @@ fn go_on(mut args: ResumeArgs, told: &mut Told, ui: Ui) -> Result<ExitCode, Fail
             row
         }
     };
-    if row.outcome == Outcome::Running && row.owner.is_some() {
+    if row.is_held() {
         return Err(running(&row));
     }
     drop(store);
@@ -67,8 +64,7 @@ fn session_word(args: &mut ResumeArgs) -> Result<Option<String>, Failure> {
     let looks_like_id = digits >= SHORTEST_ID
         && text.chars().all(|c| c == '-' || c.is_ascii_hexdigit())
         && !text.starts_with('-');
-    let given = args.prompt.is_some() || args.prompt_option.is_some() || args.prompt_file.is_some();
-    match (looks_like_id, given) {
+    match (looks_like_id, args.has_prompt()) {
         (true, _) => Ok(Some(text)),
         (false, false) => {
             args.prompt = Some(word);
@@ -89,18 +85,28 @@ fn newest(
     let cwd = current_dir();
     let root = project.as_ref().and_then(|project| project.root.clone());
     let id = project.as_ref().and_then(|project| project.id.clone());
-    let filter = SessionFilter { engine: args.engine.clone(), ..SessionFilter::default() };
+    let mut filter = SessionFilter {
+        engine: args.engine.clone(),
+        limit: Some(MOST_LOOKED),
+        ..SessionFilter::default()
+    };
     let is_here = |row: &SessionRow| {
         let same_project =
             (id.is_some() && row.project == id) || (root.is_some() && row.project_root == root);
         same_project || (args.project.is_none() && row.cwd == cwd)
     };
-    let rows = store.sessions(&filter)?;
     let mut reasons = Vec::new();
-    for row in rows.into_iter().filter(is_here).take(MOST_LOOKED as usize) {
-        match obstacle(store, place, &row) {
-            None => return Ok(row),
-            Some(why) => reasons.push(format!("{}: {why}", row.id)),
+    // By pages: the first of very many is most likely the one.
+    while reasons.len() < MOST_LOOKED as usize {
+        let rows = store.sessions(&filter)?;
+        let Some(last) = rows.last() else { break };
+        filter.before = Some(last.id);
+        let room = MOST_LOOKED as usize - reasons.len();
+        for row in rows.into_iter().filter(is_here).take(room) {
+            match obstacle(store, place, &row) {
+                None => return Ok(row),
+                Some(why) => reasons.push(format!("{}: {why}", row.id)),
+            }
         }
     }
     if reasons.is_empty() {
@@ -115,7 +121,7 @@ fn newest(
 /// Why a session can't be gone on with, as far as that shows without starting its engine.
 fn obstacle(store: &Store, place: &Workplace, row: &SessionRow) -> Option<String> {
     match row.outcome {
-        Outcome::Running if row.owner.is_some() => return Some("it still runs".to_owned()),
+        Outcome::Running if row.is_held() => return Some("it still runs".to_owned()),
         Outcome::NotStarted => return Some("its engine did not start".to_owned()),
         // One of an older omni-run, which could not say that it had ended.
         Outcome::Running
@@ -168,8 +174,7 @@ pub(super) fn running(row: &SessionRow) -> Failure {
 
 /// The launch.
 fn launch(args: ResumeArgs, row: &SessionRow) -> RunArgs {
-    let has_prompt =
-        args.prompt.is_some() || args.prompt_option.is_some() || args.prompt_file.is_some();
+    let has_prompt = args.has_prompt();
     RunArgs {
         engine: Some(row.engine.clone()),
         prompt: args.prompt,

@@ -14,7 +14,7 @@ use crate::error::Failure;
 use crate::launch::terminal;
 use crate::paths::Paths;
 use crate::session::search::{Found, Hit, Part, Query, RANKED, SearchFilter, SearchOrder};
-use crate::session::{Role, Store, StoreError};
+use crate::session::{Role, Store};
 use crate::ui::{Marks, Ui, one_line};
 
 /// As with grep: the search went well and found nothing.
@@ -47,10 +47,7 @@ pub(super) fn search(args: &SearchArgs, ui: Ui) -> Result<ExitCode, Failure> {
         since,
         before,
     };
-    let store = match Store::open_reading(&paths) {
-        Err(StoreError::Missing { .. }) => None,
-        store => Some(store?),
-    };
+    let store = Store::open_if_there(&paths)?;
     if let Some(store) = &store {
         complete_index(store, &paths, ui)?;
     }

@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::paths::Paths;
 use crate::session::{
     Look, Message, Outcome, Role, SessionFilter, SessionId, SessionRow, Store, StoreError, UnixMs,
-    settle,
+    settle_if_can,
 };
 use crate::ui::{Ui, one_line, printable_lines};
 
@@ -28,20 +28,15 @@ const LISTED: u32 = 20;
 pub(super) fn sessions(args: SessionsArgs, ui: Ui) -> Result<ExitCode, Failure> {
     let paths = own_paths();
     // What can't be written now is found again the next time.
-    if let Err(error) = settle(&paths, Look::Everything) {
-        tracing::info!(%error, "dead sessions are not marked");
-    }
+    settle_if_can(&paths, Look::Everything);
     let ls_newest = || SessionsAction::Ls(SessionsLsArgs { limit: LISTED, ..Default::default() });
     match args.action.unwrap_or_else(ls_newest) {
         SessionsAction::Ls(args) => ls(&paths, &args, ui),
         SessionsAction::Resume(args) => resume::resume(*args, ui),
         SessionsAction::Recover(args) => recover::recover(args, ui),
         SessionsAction::Show { session, json } => {
-            let store = match Store::open_reading(&paths) {
-                Err(StoreError::Missing { .. }) => {
-                    return Err(StoreError::UnknownSession { prefix: session }.into());
-                }
-                store => store?,
+            let Some(store) = Store::open_if_there(&paths)? else {
+                return Err(StoreError::UnknownSession { prefix: session }.into());
             };
             show(&store, &session, json, ui)
         }
@@ -64,10 +59,7 @@ fn ls(paths: &Paths, args: &SessionsLsArgs, ui: Ui) -> Result<ExitCode, Failure>
         limit: Some(args.limit).filter(|limit| *limit > 0),
         before: None,
     };
-    let store = match Store::open_reading(paths) {
-        Err(StoreError::Missing { .. }) => None,
-        store => Some(store?),
-    };
+    let store = Store::open_if_there(paths)?;
     let rows = store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.sessions(&filter))?;
     match store {
         Some(store) if !rows.is_empty() => ls_rows(&store, &rows, args.json, ui),

@@ -1,6 +1,6 @@
 //! `omni-run sessions rm` and `prune`: removing sessions for good, after a question.
 
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use jiff::tz::TimeZone;
@@ -14,8 +14,6 @@ use crate::paths::Paths;
 use crate::session::{Outcome, Removed, SessionFilter, SessionId, SessionRow, Store, StoreError};
 use crate::ui::Ui;
 
-/// What may be answered for a yes.
-const YES: [&str; 2] = ["y", "yes"];
 /// How many sessions the question shows.
 const SHOWN: usize = 10;
 /// The file is made smaller when at least so many bytes of it are free, and half of it.
@@ -68,14 +66,7 @@ pub(super) fn prune(args: &SessionsPruneArgs, ui: Ui) -> Result<ExitCode, Failur
         until: Some(cutoff),
         ..SessionFilter::default()
     };
-    let store = if args.dry_run {
-        match Store::open_reading(&paths) {
-            Err(StoreError::Missing { .. }) => None,
-            store => Some(store?),
-        }
-    } else {
-        open(&paths, ui)?
-    };
+    let store = if args.dry_run { Store::open_if_there(&paths)? } else { open(&paths, ui)? };
     let mut rows = match &store {
         None => Vec::new(),
         Some(store) => store.sessions(&filter)?,
@@ -137,10 +128,7 @@ fn ask(rows: &[SessionRow], store: &Store, yes: bool, ui: Ui) -> Result<(), Fail
     if rows.len() > shown {
         text.push_str(&format!("… and {} more\n", rows.len() - shown));
     }
-    ui.ask(text.trim_end(), &format!("Remove {what} for good? [y/N] "));
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    if read.is_ok() && YES.contains(&answer.trim().to_lowercase().as_str()) {
+    if ui.said_yes(text.trim_end(), &format!("Remove {what} for good? [y/N] ")) {
         return Ok(());
     }
     Err(Failure::new(ExitKind::Refused, "nothing was removed").hint("only the answer `y` removes"))

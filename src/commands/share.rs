@@ -1,7 +1,7 @@
 //! `omni-run share`: one session as a page for other people. Secrets are masked and listed; nothing
 //! is written before the person has said yes.
 
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -51,10 +51,7 @@ pub(super) fn share(args: &ShareArgs, ui: Ui) -> Result<ExitCode, Failure> {
 
 fn find(paths: &Paths, prefix: &str) -> Result<Transcript, Failure> {
     let unknown = || StoreError::UnknownSession { prefix: prefix.to_owned() };
-    let store = match Store::open_reading(paths) {
-        Err(StoreError::Missing { .. }) => return Err(unknown().into()),
-        store => store?,
-    };
+    let Some(store) = Store::open_if_there(paths)? else { return Err(unknown().into()) };
     let row = by_prefix(&store, prefix)?;
     Ok(store.transcript(row.id)?.ok_or_else(unknown)?)
 }
@@ -108,13 +105,10 @@ fn summary(
 /// Shows the person what will be written, and takes a yes.
 fn consent(lines: &[String], warnings: &[String], ui: Ui) -> Result<(), Failure> {
     let text = lines.iter().chain(warnings).map(|line| one_line(line)).collect::<Vec<_>>();
-    ui.ask(&text.join("\n"), "Write this page? [y/N] ");
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer);
-    match (read, answer.trim().to_lowercase().as_str()) {
-        (Ok(_), "y" | "yes") => Ok(()),
-        _ => Err(Failure::new(ExitKind::Refused, "nothing was written")),
+    if ui.said_yes(&text.join("\n"), "Write this page? [y/N] ") {
+        return Ok(());
     }
+    Err(Failure::new(ExitKind::Refused, "nothing was written"))
 }
 
 fn tell(lines: &[String], warnings: &[String], ui: Ui) {

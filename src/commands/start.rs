@@ -73,9 +73,7 @@ impl Start {
         let Workplace { paths, config, catalogue } = Workplace::open()?;
         // No engine's name has white space in it: with a default engine this is the prompt.
         let is_prompt = |word: &String| word.contains(char::is_whitespace);
-        let given =
-            asked.prompt.is_some() || asked.prompt_option.is_some() || asked.prompt_file.is_some();
-        if config.default_engine.value.is_some() && !given {
+        if config.default_engine.value.is_some() && !asked.has_prompt() {
             asked.prompt = asked.engine.take_if(|word| is_prompt(word)).map(OsString::from);
         }
         let wanted = asked.engine.clone().or(config.default_engine.value).ok_or_else(|| {
@@ -348,10 +346,7 @@ impl Start {
 /// first message if one is given (SPEC section 6).
 fn mode(asked: &RunArgs, spec: &EngineSpec, again: bool) -> LaunchMode {
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let given = again
-        || asked.prompt.is_some()
-        || asked.prompt_option.is_some()
-        || asked.prompt_file.is_some();
+    let given = again || asked.has_prompt();
     // An engine of the user's own without a recipe takes a given message on pipes.
     let takes_given = spec.gate.route != GateRoute::None || !spec.tui.prompt_args.is_empty();
     if asked.options.wants_one_answer() || !terminal {

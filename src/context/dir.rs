@@ -158,9 +158,11 @@ impl Dir {
 
     /// Opens a regular file; `lstat` comes first, so that a pipe is not even touched.
     pub(crate) fn open_file(&self, name: &OsStr) -> Result<(File, u64), String> {
-        only_file(self.lstat(name).map_err(reason)?)?;
-        let fd = own_files::open(&self.fd, name, OFlag::O_NOFOLLOW | READ).map_err(reason)?;
-        let stat = Stat::of(&fstat(&fd).map_err(reason)?);
+        let before = fstatat(&self.fd, name, AtFlags::AT_SYMLINK_NOFOLLOW).map_err(reason)?;
+        only_file(Stat::of(&before))?;
+        let opened = own_files::open(&self.fd, name, OFlag::O_NOFOLLOW | READ, &before);
+        let (fd, after) = opened.map_err(reason)?;
+        let stat = Stat::of(&after);
         only_file(stat)?;
         Ok((File::from(fd), stat.size))
     }
@@ -172,9 +174,10 @@ const READ: OFlag =
 
 /// Opens a regular file that the user named: links are followed, pipes and devices are not opened.
 pub(crate) fn open_named(path: &Path) -> Result<(File, u64), String> {
-    only_file(Stat::of(&nix::sys::stat::stat(path).map_err(reason)?))?;
-    let fd = own_files::open(AT_FDCWD, path.as_os_str(), READ).map_err(reason)?;
-    let stat = Stat::of(&fstat(&fd).map_err(reason)?);
+    let before = nix::sys::stat::stat(path).map_err(reason)?;
+    only_file(Stat::of(&before))?;
+    let (fd, after) = own_files::open(AT_FDCWD, path.as_os_str(), READ, &before).map_err(reason)?;
+    let stat = Stat::of(&after);
     only_file(stat)?;
     Ok((File::from(fd), stat.size))
 }

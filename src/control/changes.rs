@@ -92,8 +92,8 @@ impl Source {
             }
         }
         let folders = self.known.projects.iter();
-        let folders = folders.map(|(id, project)| (id.clone(), project.folder.clone())).collect();
-        events.extend(self.docs.changed(&folders).iter().map(|id| docs_event(id)));
+        let folders = folders.map(|(id, project)| (id, &project.folder));
+        events.extend(self.docs.changed(folders).iter().map(|id| docs_event(id)));
         (!events.is_empty()).then(|| Bytes::from(events))
     }
 

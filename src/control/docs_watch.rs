@@ -23,13 +23,15 @@ pub(super) struct DocsWatch {
 
 impl DocsWatch {
     /// The ids of projects whose folders have changed; nothing at the first look and between looks.
-    pub(super) fn changed(&mut self, folders: &BTreeMap<String, PathBuf>) -> Vec<String> {
+    pub(super) fn changed<'a>(
+        &mut self,
+        folders: impl Iterator<Item = (&'a String, &'a PathBuf)>,
+    ) -> Vec<String> {
         self.looks += 1;
         if self.known.is_some() && !self.looks.is_multiple_of(EVERY) {
             return Vec::new();
         }
         let now: BTreeMap<String, Times> = folders
-            .iter()
             .take(PROJECTS)
             .map(|(id, root)| {
                 let time = |bucket: Bucket| {
@@ -57,9 +59,9 @@ mod tests {
         let folders = BTreeMap::from([("p1".to_owned(), dir.path().to_owned())]);
         let mut watch = DocsWatch::default();
         let next = |watch: &mut DocsWatch| {
-            (0..EVERY).flat_map(|_| watch.changed(&folders)).collect::<Vec<_>>()
+            (0..EVERY).flat_map(|_| watch.changed(folders.iter())).collect::<Vec<_>>()
         };
-        assert!(watch.changed(&folders).is_empty());
+        assert!(watch.changed(folders.iter()).is_empty());
         assert!(next(&mut watch).is_empty(), "nothing has changed");
         std::fs::write(docs.join("a.md"), "a").expect("doc");
         // The clock of a file system may stand still for some milliseconds.

@@ -23,7 +23,7 @@ use super::changes::Source;
 use super::error::{ApiError, ErrorCode};
 use super::limits;
 use crate::paths::Paths;
-use crate::session::{Look, settle};
+use crate::session::{Look, settle_if_can};
 
 /// All who listen.
 #[derive(Debug)]
@@ -111,9 +111,7 @@ impl Hub {
         let mut looked: Option<Instant> = None;
         loop {
             if looked.is_none_or(|at| at.elapsed() >= limits::DEAD_LOOK) {
-                if let Err(error) = settle(&self.paths, Look::Marks) {
-                    tracing::info!(%error, "dead sessions are not marked");
-                }
+                settle_if_can(&self.paths, Look::Marks);
                 looked = Some(Instant::now());
             }
             let news = source.changes();

@@ -145,9 +145,10 @@ impl DocsDir {
     fn open_file(&self, name: &OsStr) -> io::Result<File> {
         // Not blocking: the entry may have become a pipe since it was listed.
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-        let file = match own_files::open(&self.folder, name, flags) {
+        let before = fstatat(&self.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW)?;
+        let file = match own_files::open(&self.folder, name, flags, &before) {
             Err(own_files::OWN) => return Err(io::Error::other(own_files::REASON)),
-            opened => File::from(opened?),
+            opened => File::from(opened?.0),
         };
         match file.metadata()?.is_file() {
             true => Ok(file),

@@ -37,9 +37,10 @@ pub use record::{
 pub use recorder::Recorder;
 pub use removal::Removed;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
-pub use settle::{Look, settle};
+pub use settle::{Look, settle, settle_if_can};
 pub use signal::ignore_file_size_signal;
 pub use store::Store;
+pub(crate) use store::beside;
 
 pub(crate) use lock::{hex, sha256};
 pub(crate) use path_text::{path_from_sql, path_to_sql};

@@ -114,6 +114,14 @@ words! {
     }
 }
 
+impl SessionRow {
+    /// Its process runs, as far as the row tells. A row of an older omni-run, which names no process,
+    /// tells nothing.
+    pub fn is_held(&self) -> bool {
+        self.outcome == Outcome::Running && self.owner.is_some()
+    }
+}
+
 impl Outcome {
     /// Ended, and not well.
     pub fn is_failure(self) -> bool {

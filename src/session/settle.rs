@@ -55,16 +55,20 @@ pub fn settle(paths: &Paths, look: Look) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// The same for who can go on without it: a failure is for the log alone.
+pub fn settle_if_can(paths: &Paths, look: Look) {
+    if let Err(error) = settle(paths, look) {
+        tracing::info!(%error, "dead sessions are not marked");
+    }
+}
+
 /// Rows that say `running` and have no mark any more, with their process and its fate.
 fn orphans(
     paths: &Paths,
     living: &[Mark],
     dead: &[Mark],
 ) -> Result<Vec<(SessionId, Owner, Fate)>, StoreError> {
-    let store = match Store::open_reading(paths) {
-        Err(StoreError::Missing { .. }) => return Ok(Vec::new()),
-        store => store?,
-    };
+    let Some(store) = Store::open_if_there(paths)? else { return Ok(Vec::new()) };
     let marked: HashSet<SessionId> =
         living.iter().chain(dead).filter_map(|mark| mark.session).collect();
     let found = store.running()?.into_iter().filter(|(id, _)| !marked.contains(id));

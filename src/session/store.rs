@@ -61,6 +61,14 @@ impl Store {
         Store::open_with(paths, &Opening::default())
     }
 
+    /// Opens the database without a way to change it; `None` where there is none yet.
+    pub fn open_if_there(paths: &Paths) -> Result<Option<Store>, StoreError> {
+        match Store::open_reading(paths) {
+            Err(StoreError::Missing { .. }) => Ok(None),
+            store => store.map(Some),
+        }
+    }
+
     /// Opens the database without a way to change it. [`StoreError::Missing`] where there is none.
     pub fn open_reading(paths: &Paths) -> Result<Store, StoreError> {
         let file = paths.database();
@@ -409,7 +417,7 @@ fn lacks_shared_memory(error: &rusqlite::Error) -> bool {
 }
 
 /// `omni-run.db` + `-wal`.
-pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn beside(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

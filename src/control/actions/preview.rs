@@ -93,18 +93,12 @@ pub(super) fn preview(queue: &Queue, action: &Action) -> Preview {
         Payload::Launch(launch) => prompt(launch),
         Payload::Settings(change) => settings(queue, change),
     };
-    if let Some(gone) = &action.project.as_ref().and_then(|_| gone(queue, action)) {
-        preview.obstacle = Some(gone.clone());
+    if action.project.is_some()
+        && let Ok(Err(gone)) = project_folder(queue, action)
+    {
+        preview.obstacle = Some(gone.message);
     }
     preview
-}
-
-/// Why the project of an action is not the one that it was asked for.
-fn gone(queue: &Queue, action: &Action) -> Option<String> {
-    match project_folder(queue, action) {
-        Ok(Err(outcome)) => Some(outcome.message),
-        Ok(Ok(_)) | Err(_) => None,
-    }
 }
 
 fn add_doc(action: &Action, add: &AddDoc) -> Preview {

@@ -8,8 +8,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, open, openat};
-use nix::sys::stat::{Mode, fstat};
+use nix::fcntl::{AtFlags, OFlag, open, openat};
+use nix::sys::stat::{Mode, fstat, fstatat};
 
 use crate::context::names::shown_path;
 use crate::control::actions::error::ActionError;
@@ -84,8 +84,9 @@ pub(super) fn open_source(path: &Path) -> Result<Source, ActionError> {
     walked.push(name);
     // Not blocking: a pipe would wait for a writer for ever. On a regular file it means nothing.
     let file_flags = OFlag::O_RDONLY | flags | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    let file =
-        own_files::open(&folder, name, file_flags).map_err(|error| refused(&walked, error))?;
+    let opened = fstatat(&folder, *name, AtFlags::AT_SYMLINK_NOFOLLOW)
+        .and_then(|before| own_files::open(&folder, name, file_flags, &before));
+    let (file, _) = opened.map_err(|error| refused(&walked, error))?;
     let file = File::from(file);
     let about = file.metadata().map_err(|error| bad(error.to_string()))?;
     if !about.is_file() {

@@ -11,7 +11,7 @@ use crate::control::call::Call;
 use crate::control::error::{ApiError, ErrorCode};
 use crate::control::{answer, wire};
 use crate::project::{Project, RegistryError, registry};
-use crate::session::{Store, StoreError};
+use crate::session::Store;
 
 pub(super) const ROUTES: &[Route] = &[Route {
     verb: Verb::Get,
@@ -45,10 +45,7 @@ pub(in crate::control) fn views(store: &Store) -> Result<Vec<wire::ProjectView>,
 
 /// The store, to be read; `None` where there is none yet.
 pub(super) fn open(api: &Api) -> Result<Option<Store>, ApiError> {
-    match Store::open_reading(&api.paths) {
-        Err(StoreError::Missing { .. }) => Ok(None),
-        store => Ok(Some(store?)),
-    }
+    Ok(Store::open_if_there(&api.paths)?)
 }
 
 /// The project that the path names.

@@ -10,7 +10,7 @@ use crate::control::api::Api;
 use crate::control::call::Call;
 use crate::control::error::{ApiError, ErrorCode};
 use crate::control::{answer, wire};
-use crate::session::{Look, Role, SessionFilter, SessionId, SessionRow, settle};
+use crate::session::{Look, Role, SessionFilter, SessionId, SessionRow, settle_if_can};
 
 /// Sessions of a page unless told, and at most.
 const PAGE: (u32, u32) = (50, 200);
@@ -100,9 +100,7 @@ fn show(api: &Api, call: &Call) -> Result<Response, ApiError> {
 /// Sessions whose omni-run was killed are not shown as running. What can't be written now is found
 /// again the next time.
 fn mark_dead(api: &Api) {
-    if let Err(error) = settle(&api.paths, Look::Everything) {
-        tracing::info!(%error, "dead sessions are not marked");
-    }
+    settle_if_can(&api.paths, Look::Everything);
 }
 
 fn view(row: SessionRow) -> wire::SessionView {

@@ -17,7 +17,6 @@ const STATES = {
 
 /** The panel on the page. */
 export class Panel {
-  #docs = null;
   #asked = 0;
   /** What is shown, as text; null: something else than docs. */
   #shown = null;
@@ -85,7 +84,6 @@ export class Panel {
     if (text === this.#shown) return;
     this.#shown = text;
     const focus = document.activeElement?.closest?.("#docs [data-focus]")?.dataset.focus;
-    this.#docs = docs;
     const engines = docs.engines.map((engine) => engine.id);
     if ([...this.engine.options].map((option) => option.value).join("\n") !== engines.join("\n")) {
       this.engine.replaceChildren(...docs.engines.map((engine) => el("option", { value: engine.id }, engine.name)));
