@@ -1,6 +1,7 @@
 //! Asks the index: the messages that may match, newest first, with their text; and how common the
 //! phrases of a query are. Messages that are not in the index yet are read as they are. Reads only.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use rusqlite::types::Value;
@@ -110,7 +111,7 @@ impl Ask {
                 if !(self.since..self.before).contains(&created_at) {
                     continue;
                 }
-                let text = String::from_utf8_lossy(message.get_ref(0)?.as_bytes()?);
+                let text = readable(message.get_ref(0)?.as_bytes()?);
                 if visit(Candidate { row_id, created_at }, &text).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -143,7 +144,7 @@ impl Ask {
         ])?;
         while let Some(row) = messages.next()? {
             let candidate = Candidate { row_id: row.get(0)?, created_at: row.get(1)? };
-            let text = String::from_utf8_lossy(row.get_ref(2)?.as_bytes()?);
+            let text = readable(row.get_ref(2)?.as_bytes()?);
             if visit(candidate, &text).is_break() {
                 break;
             }
@@ -184,6 +185,12 @@ impl Ask {
         };
         phrases.into_iter().map(&mut share).collect()
     }
+}
+
+/// The text of a message. `from_utf8` is several times as quick as the lossy reading, and nearly every
+/// text is whole.
+fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// The newest row id that is not in the index; 0: all are.

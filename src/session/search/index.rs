@@ -37,6 +37,10 @@ pub(super) const SPAN_BITS: u32 = 10;
 /// Characters of a short word.
 const SHORT: usize = 4;
 
+/// So many terms of neighbours make those of their words needless: each leaves one of fifty, three of
+/// them one of 100,000, and the lists of the most frequent words are the longest to read.
+const ENOUGH_NEIGHBOURS: usize = 3;
+
 /// Gives a connection the function `omni_terms` of the schema: every one that writes needs it.
 pub(in crate::session) fn register(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
@@ -187,16 +191,22 @@ impl Expression {
 }
 
 fn phrase(phrase: &Phrase) -> String {
-    let mut parts: Vec<String> = phrase.pieces.iter().map(asked).collect();
-    for pair in phrase.pieces.windows(2) {
+    let (mut pairs, mut paired) = (Vec::new(), vec![false; phrase.pieces.len()]);
+    for (at, pair) in phrase.pieces.windows(2).enumerate() {
         if let [first, second] = pair
             && is_word(&first.term)
             && is_word(&second.term)
             && !second.open
         {
-            parts.push(quoted(&neighbours(&first.term, &second.term)));
+            pairs.push(quoted(&neighbours(&first.term, &second.term)));
+            paired[at..at + 2].fill(true);
         }
     }
+    pairs.sort();
+    pairs.dedup();
+    let enough = pairs.len() >= ENOUGH_NEIGHBOURS;
+    let words = phrase.pieces.iter().zip(paired).filter(|(_, paired)| !(enough && *paired));
+    let mut parts: Vec<String> = words.map(|(piece, _)| asked(piece)).chain(pairs).collect();
     parts.sort();
     parts.dedup();
     joined(parts, " AND ")

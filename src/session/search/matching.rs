@@ -34,12 +34,20 @@ impl<'q> Run<'q> {
 
     /// Whether the phrase ends with this term. A query has at most 64 terms, so the bits suffice.
     fn step(&mut self, term: &str) -> bool {
-        let mut fits = 0;
+        // Of most terms only the first piece has to be compared.
+        let mut open = (self.reached << 1) | 1;
+        self.reached = 0;
         for (bit, piece) in self.phrase.pieces.iter().enumerate() {
-            let here = if piece.open { term.starts_with(&*piece.term) } else { term == piece.term };
-            fits |= u64::from(here) << bit;
+            if open & 1 == 1 {
+                let here =
+                    if piece.open { term.starts_with(&*piece.term) } else { term == piece.term };
+                self.reached |= u64::from(here) << bit;
+            }
+            open >>= 1;
+            if open == 0 {
+                break;
+            }
         }
-        self.reached = ((self.reached << 1) | 1) & fits;
         let ends = self.reached >> (self.phrase.pieces.len() - 1) & 1 == 1;
         self.count += u32::from(ends);
         ends

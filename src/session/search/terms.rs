@@ -138,7 +138,9 @@ impl<F: FnMut(&str, Kind, Range<usize>)> Reader<F> {
             'ﾟ' => '\u{309a}',
             c => c,
         };
-        if let Some((last, _, waiting)) = &mut self.last
+        let plain = is_plain_run(c);
+        if !plain
+            && let Some((last, _, waiting)) = &mut self.last
             && let Some(whole) = compose(*last, c)
         {
             *last = whole;
@@ -147,7 +149,7 @@ impl<F: FnMut(&str, Kind, Range<usize>)> Reader<F> {
         }
         // Kana and Hangul stay whole; other forms of a character become the usual one.
         let mut usual = None;
-        let keep = matches!(c as u32, 0x3041..=0x30ff | 0xac00..=0xd7a3);
+        let keep = plain || matches!(c as u32, 0x3041..=0x30ff);
         let mut first = |part| usual = usual.or(Some(part));
         match c as u32 {
             _ if keep => first(c),
@@ -214,6 +216,9 @@ enum Class {
 }
 
 fn class(c: char) -> Class {
+    if is_plain_run(c) {
+        return Class::Run;
+    }
     match c as u32 {
         0x0300..=0x036f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff | 0xfe20..=0xfe2f => {
             Class::Nothing
@@ -240,11 +245,35 @@ fn class(c: char) -> Class {
     }
 }
 
+/// Whether it is of a block without gaps in which all are letters and none is made of others or joins
+/// with the one before: Han and whole Hangul syllables. The most frequent ones, without a look-up.
+fn is_plain_run(c: char) -> bool {
+    matches!(c as u32, 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7a3)
+}
+
 /// The blocks hold punctuation too.
 fn run(c: char) -> Class {
     if c.is_alphanumeric() || is_combining_mark(c) || matches!(c, 'ﾞ' | 'ﾟ') {
         Class::Run
     } else {
         Class::Gap
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plain_characters_are_what_the_tables_say() {
+        for c in ('\u{3400}'..='\u{d7a3}').filter(|c| is_plain_run(*c)) {
+            assert_eq!(run(c), Class::Run, "{c:?}");
+            for before in [c, 'か', '가', '\u{1100}', '中'] {
+                assert_eq!(compose(before, c), None, "{before:?} {c:?}");
+            }
+            let mut parts = Vec::new();
+            decompose_canonical(c, |part| parts.push(part));
+            assert!(parts == [c] || c >= '\u{ac00}', "{c:?} {parts:?}");
+        }
     }
 }
