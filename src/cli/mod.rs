@@ -7,6 +7,7 @@ mod echo;
 mod engines;
 mod export;
 mod inbox;
+mod later;
 mod profile;
 mod project;
 mod recipe;
@@ -30,6 +31,7 @@ pub use echo::*;
 pub use engines::*;
 pub use export::*;
 pub use inbox::*;
+pub use later::*;
 pub use profile::*;
 pub use project::*;
 pub use recipe::*;
@@ -75,37 +77,37 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start an engine (`omni-run ENGINE` is short for `omni-run run ENGINE`)
-    Run(RunArgs),
+    Run(Later<RunArgs>),
     /// Register, list, show, rename and remove projects
-    Project(ProjectArgs),
+    Project(Later<ProjectArgs>),
     /// List, add, remove, order and flag a project's docs; preview the block
-    Docs(DocsArgs),
+    Docs(Later<DocsArgs>),
     /// Prompts kept as files, with parameters: list, show, run
-    Recipe(RecipeArgs),
+    Recipe(Later<RecipeArgs>),
     /// A recipe as a cron job or a systemd timer, printed and not installed
-    Schedule(Box<ScheduleArgs>),
+    Schedule(Later<ScheduleArgs>),
     /// The coaching profile that goes along with every first message
-    Profile(ProfileArgs),
+    Profile(Later<ProfileArgs>),
     /// Past sessions
-    Sessions(SessionsArgs),
+    Sessions(Later<SessionsArgs>),
     /// Find what was typed or answered
-    Search(SearchArgs),
+    Search(Later<SearchArgs>),
     /// What programs have asked for: list, show, approve, reject
-    Inbox(InboxArgs),
+    Inbox(Later<InboxArgs>),
     /// Local HTTP control for programs, with you in the loop
-    Serve(ServeArgs),
+    Serve(Later<ServeArgs>),
     /// Write sessions as JSON lines, Markdown or HTML
-    Export(ExportArgs),
+    Export(Later<ExportArgs>),
     /// Read back what `export` wrote
-    Import(ImportArgs),
+    Import(Later<ImportArgs>),
     /// Write a session as one HTML page for other people, secrets masked
-    Share(ShareArgs),
+    Share(Later<ShareArgs>),
     /// Go on with a session
-    Resume(Box<ResumeArgs>),
+    Resume(Later<ResumeArgs>),
     /// Send a message again whose engine died before it had taken it
-    Recover(RecoverArgs),
+    Recover(Later<RecoverArgs>),
     /// The engines and what each can do
-    Engines(EnginesArgs),
+    Engines(Later<EnginesArgs>),
     /// Check this machine: engines, config, store
     #[command(after_help = "\
 Each line begins with `ok`, `note` or `problem`; what to do next stands below. Ends with 0 when \
@@ -117,20 +119,20 @@ Examples:
   omni-run doctor && omni-run claude")]
     Doctor,
     /// The settings in force and where each comes from
-    Config(ConfigArgs),
+    Config(Later<ConfigArgs>),
     /// The store: path, check, backup
-    Store(StoreArgs),
+    Store(Later<StoreArgs>),
     /// Completion of the command line in bash, zsh or fish
-    Completions(CompletionsArgs),
+    Completions(Later<CompletionsArgs>),
     /// Manual pages
-    Man(ManArgs),
+    Man(Later<ManArgs>),
     /// What a shell asks at the cursor.
     #[command(name = "__complete", hide = true)]
-    Complete(CompleteCommand),
+    Complete(Later<CompleteCommand>),
     /// The built-in engine itself.
     #[command(name = "__echo", hide = true)]
-    Echo(EchoCommand),
+    Echo(Later<EchoCommand>),
     /// An approved launch.
     #[command(name = "__approved", hide = true)]
-    Approved(ApprovedCommand),
+    Approved(Later<ApprovedCommand>),
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::{Parser, Subcommand};
 
 use super::script_output;
 use crate::cli::{Cli, Command, Output};
@@ -22,7 +22,7 @@ pub fn parse(args: Vec<OsString>) -> Result<(Cli, String), ExitCode> {
     let error = match Cli::try_parse_from(&words) {
         Ok(mut cli) => {
             if let Command::Schedule(schedule) = &mut cli.command {
-                schedule.log_file.clone_from(&cli.log_file);
+                schedule.0.log_file.clone_from(&cli.log_file);
             }
             let command = first_own(&words).map(|at| words[at].to_string_lossy().into_owned());
             return Ok((cli, command.unwrap_or_default()));
@@ -112,7 +112,7 @@ pub(super) fn own_words(words: &[OsString]) -> usize {
 }
 
 fn is_command(word: &str) -> bool {
-    word == "help" || Cli::command().get_subcommands().any(|sub| sub.get_name() == word)
+    word == "help" || Command::has_subcommand(word)
 }
 
 fn is_dashed_prompt(text: &str) -> bool {

@@ -56,7 +56,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::Command;
+use crate::cli::{Command, Later};
 use crate::config::{Config, LogLevel};
 use crate::engines::Catalogue;
 use crate::error::{ExitKind, Failure};
@@ -71,30 +71,30 @@ pub use command_line::parse;
 /// What the person has to be told, with its exit code.
 pub fn dispatch(command: Command, ui: Ui) -> Result<ExitCode, Failure> {
     match command {
-        Command::Run(args) => run::run(args, ui),
-        Command::Project(args) => project::project(args, ui),
-        Command::Docs(args) => docs::docs(args, ui),
-        Command::Recipe(args) => recipe::recipe(args, ui),
-        Command::Schedule(args) => schedule::schedule(*args, ui),
-        Command::Profile(args) => profile::profile(&args, ui),
-        Command::Sessions(args) => sessions::sessions(args, ui),
-        Command::Search(args) => search::search(&args, ui),
-        Command::Inbox(args) => inbox::inbox(args, ui),
-        Command::Export(args) => export::export(&args, ui),
-        Command::Import(args) => import::import(&args, ui),
-        Command::Share(args) => share::share(&args, ui),
-        Command::Resume(args) => resume::resume(*args, ui),
-        Command::Recover(args) => recover::recover(args, ui),
-        Command::Engines(args) => engines::engines(args, ui),
+        Command::Run(Later(args)) => run::run(*args, ui),
+        Command::Project(Later(args)) => project::project(*args, ui),
+        Command::Docs(Later(args)) => docs::docs(*args, ui),
+        Command::Recipe(Later(args)) => recipe::recipe(*args, ui),
+        Command::Schedule(Later(args)) => schedule::schedule(*args, ui),
+        Command::Profile(Later(args)) => profile::profile(&args, ui),
+        Command::Sessions(Later(args)) => sessions::sessions(*args, ui),
+        Command::Search(Later(args)) => search::search(&args, ui),
+        Command::Inbox(Later(args)) => inbox::inbox(*args, ui),
+        Command::Export(Later(args)) => export::export(&args, ui),
+        Command::Import(Later(args)) => import::import(&args, ui),
+        Command::Share(Later(args)) => share::share(&args, ui),
+        Command::Resume(Later(args)) => resume::resume(*args, ui),
+        Command::Recover(Later(args)) => recover::recover(*args, ui),
+        Command::Engines(Later(args)) => engines::engines(*args, ui),
         Command::Doctor => doctor::doctor(ui),
-        Command::Config(args) => config::config(&args, ui),
-        Command::Serve(args) => serve::serve(&args, ui),
-        Command::Store(args) => store::store(&args, ui),
-        Command::Completions(args) => completions::completions(&args, ui),
-        Command::Man(args) => man::man(&args, ui),
-        Command::Complete(args) => completions::complete(args, ui),
-        Command::Echo(args) => echo::echo(&args),
-        Command::Approved(args) => approved::approved(&args),
+        Command::Config(Later(args)) => config::config(&args, ui),
+        Command::Serve(Later(args)) => serve::serve(&args, ui),
+        Command::Store(Later(args)) => store::store(&args, ui),
+        Command::Completions(Later(args)) => completions::completions(&args, ui),
+        Command::Man(Later(args)) => man::man(&args, ui),
+        Command::Complete(Later(args)) => completions::complete(*args, ui),
+        Command::Echo(Later(args)) => echo::echo(&args),
+        Command::Approved(Later(args)) => approved::approved(&args),
     }
 }
 

@@ -207,7 +207,8 @@ mod tests {
 
     fn words(args: &[&str]) -> Result<(Option<String>, Option<OsString>), Failure> {
         let args = [&["omni-run", "resume"], args].concat();
-        let crate::cli::Command::Resume(mut args) = crate::cli::Cli::parse_from(args).command
+        let crate::cli::Command::Resume(crate::cli::Later(mut args)) =
+            crate::cli::Cli::parse_from(args).command
         else {
             panic!("another command")
         };

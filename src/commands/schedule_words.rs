@@ -174,7 +174,9 @@ mod tests {
         ];
         let words = ["omni-run", "recipe", "run", "r"].into_iter().chain(typed);
         let cli = crate::cli::Cli::try_parse_from(words).expect("command line");
-        let crate::cli::Command::Recipe(recipe) = cli.command else { panic!("recipe") };
+        let crate::cli::Command::Recipe(crate::cli::Later(recipe)) = cli.command else {
+            panic!("recipe")
+        };
         let Some(crate::cli::RecipeAction::Run(run)) = recipe.action else { panic!("run") };
         assert_eq!(option_words(&run.options), typed.map(OsString::from));
     }
