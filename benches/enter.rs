@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use pty_driver::{PtyDriver, Run};
+use pty_driver::{Key, PtyDriver, Run};
 use support::home::write;
 use support::{FakeModel, RealEngine, TestHome};
 
@@ -92,19 +92,22 @@ fn measure(engine: &RealEngine, ready: &str, omni: Option<&PathBuf>) -> Option<D
     let mut term = run.only_env(home.env()).cwd(&project).size(40, 120).answering().start();
     term.wait_for(ready);
     term.wait_for_quiet();
-    term.send(MESSAGE);
+    term.type_text(MESSAGE);
+    term.wait_for(MESSAGE);
     term.wait_for_quiet();
     let begin = Instant::now();
-    term.send("\r");
+    term.press([Key::Enter]);
     let arrived = wait_for_request(&model);
+    let screen = term.screen();
     end(&mut term);
+    let way = if omni.is_some() { "through omni-run" } else { "alone" };
     let Some((arrived, text)) = arrived else {
-        eprintln!("enter: {}: no request", engine.id);
+        eprintln!("enter: {} {way}: no request; the screen:\n{screen}", engine.id);
         return None;
     };
     let has_docs = text.contains("## Injected Project Docs") && text.contains("doc-11.md");
     if !text.contains(MESSAGE) || has_docs != omni.is_some() {
-        eprintln!("enter: {}: the request is not the one that was meant", engine.id);
+        eprintln!("enter: {} {way}: the request is not the one that was meant", engine.id);
         return None;
     }
     Some(arrived.duration_since(begin))
@@ -114,6 +117,8 @@ fn measure(engine: &RealEngine, ready: &str, omni: Option<&PathBuf>) -> Option<D
 fn interface(id: &str) -> &'static [&'static str] {
     match id {
         "openclaw" => &["chat"],
+        // As omni-run starts it: with its daemon the first request waits for that.
+        "codex" => &["--no-daemon"],
         _ => &[],
     }
 }

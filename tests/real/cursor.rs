@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::support::home::write;
+use crate::support::turns::Turn;
 use crate::support::{TestHome, run, sample_files};
 
 /// The stand-in with a project and its log.
@@ -12,6 +13,7 @@ pub(crate) struct Bed {
     pub(crate) home: TestHome,
     pub(crate) project: std::path::PathBuf,
     pub(crate) log: std::path::PathBuf,
+    _turn: Turn,
 }
 
 pub(crate) fn bed(docs: &[(&str, &[u8])]) -> Bed {
@@ -20,7 +22,7 @@ pub(crate) fn bed(docs: &[(&str, &[u8])]) -> Bed {
     home.install("cursor-agent", std::path::Path::new(env!("CARGO_BIN_EXE_fake-cursor-agent")));
     let log = home.root().join("cursor.jsonl");
     home.set_env("FAKE_CURSOR_LOG", &log);
-    Bed { home, project, log }
+    Bed { home, project, log, _turn: Turn::of("cursor") }
 }
 
 impl Bed {

@@ -6,13 +6,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::OnceLock;
 
 use serde_json::json;
 
 use super::fake_model::FakeModel;
 use super::home::{TestHome, write};
 use super::process::say;
+use super::turns::Turn;
 
 /// The engines and the names of their programs in the folder of the real engines.
 const PROGRAMS: [(&str, &str); 8] = [
@@ -59,13 +60,9 @@ impl RealEngine {
         self.id.split_once('-').map_or(self.id, |(name, _version)| name)
     }
 
-    /// Waits until no other heavy engine runs. On two cores, two of them at once make each other
-    /// run into their own start-up time limits. Hold the guard while the engine runs.
-    pub fn turn(&self) -> Option<MutexGuard<'static, ()>> {
-        static HEAVY: Mutex<()> = Mutex::new(());
-        ["gemini", "openclaw", "opencode", "hermes"]
-            .contains(&self.id)
-            .then(|| HEAVY.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    /// Waits until the machine has room for it. Hold the guard while the engine runs.
+    pub fn turn(&self) -> Turn {
+        Turn::of(self.id)
     }
 
     /// Its model gets a window of 2M tokens, where the engine's own settings name one.

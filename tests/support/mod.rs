@@ -13,6 +13,7 @@ pub mod home;
 pub mod process;
 pub mod sample_files;
 pub mod serve;
+pub mod turns;
 
 #[allow(unused_imports, reason = "see above: not every test binary uses every part")]
 pub use self::{
