@@ -171,6 +171,21 @@ struct Reader {
     thread: std::thread::JoinHandle<()>,
 }
 
+/// How many of the bytes there are before a character that is not all there yet.
+fn whole_characters(bytes: &[u8]) -> usize {
+    let tail = bytes.len().saturating_sub(3)..bytes.len();
+    let cut = tail.rev().find(|at| bytes[*at] & 0xc0 != 0x80).filter(|at| {
+        let length = match bytes[*at] {
+            0xc2..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf4 => 4,
+            _ => 1,
+        };
+        at + length > bytes.len()
+    });
+    cut.unwrap_or(bytes.len())
+}
+
 impl Reader {
     fn start(
         output: OwnedFd,
@@ -180,6 +195,8 @@ impl Reader {
         let (stop, stopped) = UnixStream::pair().expect("socket");
         let thread = std::thread::spawn(move || {
             let mut buf = [0; 8192];
+            // vt100 loses text when a character comes in two pieces.
+            let mut held = Vec::new();
             loop {
                 let mut fds = [
                     PollFd::new(output.as_fd(), PollFlags::POLLIN),
@@ -195,7 +212,10 @@ impl Reader {
                 let mut seen = lock.lock().expect("lock");
                 seen.raw.extend_from_slice(&buf[..n]);
                 if seen.has_screen {
-                    seen.parser.process(&buf[..n]);
+                    held.extend_from_slice(&buf[..n]);
+                    let whole = if n == 0 { held.len() } else { whole_characters(&held) };
+                    seen.parser.process(&held[..whole]);
+                    held.drain(..whole);
                 }
                 let answers = seen.parser.callbacks_mut().take_answers();
                 seen.over = n == 0;
