@@ -11,6 +11,8 @@ use crate::support::run;
 use crate::tui_bed::{Bed, end, shown};
 
 const DOC: &str = "Short words.\n";
+const CLAUDE_ASKS: &str = "Quick safety check";
+const GEMINI_ASKS: &str = "Do you trust the files in this folder?";
 
 /// The first message of a session that is open: on the wire with the block, stored without.
 fn first_message(bed: &Bed, term: &mut PtyDriver, block: &str, text: &str) {
@@ -21,17 +23,30 @@ fn first_message(bed: &Bed, term: &mut PtyDriver, block: &str, text: &str) {
     assert_eq!(bed.stored(), [text]);
 }
 
+/// What an engine does once its trust dialog is answered.
+#[derive(PartialEq, Eq)]
+enum Then {
+    GoesOn,
+    StartsAnew,
+}
+
 /// The person answers the trust dialog with `keys`.
-fn trust_dialog_first(id: &str, dialog: &str, keys: &[Key]) {
+fn trust_dialog_first(id: &str, dialog: &str, keys: &[Key], then: Then) {
     let Some(bed) = Bed::new(id, DOC) else { return };
     let _turn = bed.engine.turn();
     distrust(&bed);
     let block = bed.block();
     let mut term = bed.start(&[]);
+    // Gemini draws the dialog before it has set itself up. That end, when it comes within 250 ms after
+    // the answer, closes the dialog and takes back the start anew that the answer had ordered.
+    bed.set_up(&term);
     shown(&term, dialog);
     for key in keys {
         term.press([*key]);
         term.wait_for_quiet();
+    }
+    if then == Then::StartsAnew {
+        bed.set_up_anew(&term);
     }
     term.wait_until("end of the dialog", |screen, _| !screen.contains(dialog));
     bed.ready(&term);
@@ -46,6 +61,7 @@ fn distrust(bed: &Bed) {
         "claude" => {
             write(home.join(".claude-config/.claude.json"), r#"{"hasCompletedOnboarding":true}"#);
         }
+        "gemini" => write(home.join(".gemini/trustedFolders.json"), "{}"),
         _ => {
             // It asks in repositories only.
             let mut git = bed.home.command("git");
@@ -97,10 +113,16 @@ macro_rules! cases {
 }
 
 cases! {
-    trust_dialog_first_claude: trust_dialog_first("claude", "Quick safety check", &[Key::Up, Key::Enter]);
+    trust_dialog_first_claude:
+        trust_dialog_first("claude", CLAUDE_ASKS, &[Key::Up, Key::Enter], Then::GoesOn);
     trust_dialog_first_claude_2_1_197:
-        trust_dialog_first("claude-2.1.197", "Quick safety check", &[Key::Enter]);
-    trust_dialog_first_codex: trust_dialog_first("codex", "Trust this folder?", &[Key::Enter]);
+        trust_dialog_first("claude-2.1.197", CLAUDE_ASKS, &[Key::Enter], Then::GoesOn);
+    trust_dialog_first_codex:
+        trust_dialog_first("codex", "Trust this folder?", &[Key::Enter], Then::GoesOn);
+    trust_dialog_first_gemini:
+        trust_dialog_first("gemini", GEMINI_ASKS, &[Key::Enter], Then::StartsAnew);
+    trust_refused_first_gemini:
+        trust_dialog_first("gemini", GEMINI_ASKS, &[Key::Up, Key::Enter], Then::GoesOn);
     quit_by_ctrl_c_claude: quit("claude", &[Key::Ctrl('c'), Key::Ctrl('c')]);
     quit_by_ctrl_c_pi: quit("pi", &[Key::Ctrl('c'), Key::Ctrl('c')]);
     quit_by_ctrl_d_codex: quit("codex", &[Key::Ctrl('d')]);
