@@ -125,12 +125,29 @@ impl Bed {
     #[track_caller]
     pub(crate) fn open(&self) -> PtyDriver {
         let term = self.start(&[]);
-        if self.engine.id == "gemini" {
-            // Its composer is there first; until its head is, it keeps even commands for the model.
-            term.wait_for("Gemini CLI v");
-        }
+        self.set_up(&term);
         self.ready(&term);
         term
+    }
+
+    /// Waits until an engine that draws before it has set itself up has done so. Gemini draws its
+    /// composer and its dialogs first; until its head is there, it keeps even commands for the model.
+    #[track_caller]
+    pub(crate) fn set_up(&self, term: &PtyDriver) {
+        if self.engine.id == "gemini" {
+            term.wait_for("Gemini CLI v");
+        }
+    }
+
+    /// The same for a Gemini that starts itself anew: what is typed until its first process ends is
+    /// lost, and that one may well have drawn its composer. The screen keeps what it has drawn.
+    #[track_caller]
+    pub(crate) fn set_up_anew(&self, term: &PtyDriver) {
+        let (end, head) = ("\u{1b}[?2004l", "Authenticated with");
+        term.wait_until("its second head", |_, raw| {
+            let raw = String::from_utf8_lossy(raw);
+            raw.rsplit_once(end).is_some_and(|(_, after)| after.contains(head))
+        });
     }
 
     #[track_caller]

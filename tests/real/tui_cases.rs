@@ -11,6 +11,8 @@ use crate::support::run;
 use crate::tui_bed::{Bed, end, shown};
 
 const DOC: &str = "Short words.\n";
+const CLAUDE_ASKS: &str = "Quick safety check";
+const GEMINI_ASKS: &str = "Do you trust the files in this folder?";
 
 /// The first message of a session that is open: on the wire with the block, stored without.
 fn first_message(bed: &Bed, term: &mut PtyDriver, block: &str, text: &str) {
@@ -21,19 +23,34 @@ fn first_message(bed: &Bed, term: &mut PtyDriver, block: &str, text: &str) {
     assert_eq!(bed.stored(), [text]);
 }
 
+/// What an engine does once its trust dialog is answered.
+enum Then {
+    GoesOn,
+    StartsAnew,
+}
+
 /// The person answers the trust dialog with `keys`.
-fn trust_dialog_first(id: &str, dialog: &str, keys: &[Key]) {
+fn trust_dialog_first(id: &str, dialog: &str, keys: &[Key], then: Then) {
     let Some(bed) = Bed::new(id, DOC) else { return };
     let _turn = bed.engine.turn();
     distrust(&bed);
     let block = bed.block();
     let mut term = bed.start(&[]);
+    // Gemini draws its dialog before it has set itself up. If it comes to the end of that within 250 ms
+    // after the answer, it looks for trust again, closes the dialog and does not start anew any more.
+    bed.set_up(&term);
     shown(&term, dialog);
     for key in keys {
         term.press([*key]);
         term.wait_for_quiet();
     }
-    term.wait_until("end of the dialog", |screen, _| !screen.contains(dialog));
+    match then {
+        Then::GoesOn => {
+            term.wait_until("end of the dialog", |screen, _| !screen.contains(dialog));
+        }
+        // The dialog may stay on the screen, above what is drawn next.
+        Then::StartsAnew => bed.set_up_anew(&term),
+    }
     bed.ready(&term);
     assert_eq!(bed.model.main_requests().len(), 0, "nothing was sent for the dialog");
     first_message(&bed, &mut term, &block, "the message after the dialog");
@@ -46,6 +63,7 @@ fn distrust(bed: &Bed) {
         "claude" => {
             write(home.join(".claude-config/.claude.json"), r#"{"hasCompletedOnboarding":true}"#);
         }
+        "gemini" => write(home.join(".gemini/trustedFolders.json"), "{}"),
         _ => {
             // It asks in repositories only.
             let mut git = bed.home.command("git");
@@ -97,10 +115,16 @@ macro_rules! cases {
 }
 
 cases! {
-    trust_dialog_first_claude: trust_dialog_first("claude", "Quick safety check", &[Key::Up, Key::Enter]);
+    trust_dialog_first_claude:
+        trust_dialog_first("claude", CLAUDE_ASKS, &[Key::Up, Key::Enter], Then::GoesOn);
     trust_dialog_first_claude_2_1_197:
-        trust_dialog_first("claude-2.1.197", "Quick safety check", &[Key::Enter]);
-    trust_dialog_first_codex: trust_dialog_first("codex", "Trust this folder?", &[Key::Enter]);
+        trust_dialog_first("claude-2.1.197", CLAUDE_ASKS, &[Key::Enter], Then::GoesOn);
+    trust_dialog_first_codex:
+        trust_dialog_first("codex", "Trust this folder?", &[Key::Enter], Then::GoesOn);
+    trust_dialog_first_gemini:
+        trust_dialog_first("gemini", GEMINI_ASKS, &[Key::Enter], Then::StartsAnew);
+    trust_refused_first_gemini:
+        trust_dialog_first("gemini", GEMINI_ASKS, &[Key::Up, Key::Enter], Then::GoesOn);
     quit_by_ctrl_c_claude: quit("claude", &[Key::Ctrl('c'), Key::Ctrl('c')]);
     quit_by_ctrl_c_pi: quit("pi", &[Key::Ctrl('c'), Key::Ctrl('c')]);
     quit_by_ctrl_d_codex: quit("codex", &[Key::Ctrl('d')]);
