@@ -54,6 +54,12 @@ pub struct Paths {
     pub home: Option<PathBuf>,
 }
 
+/// The folder for what does not last. A relative or empty `TMPDIR` does not count: it would be a folder
+/// of the user's project.
+pub fn temp_folder() -> PathBuf {
+    Some(std::env::temp_dir()).filter(|dir| dir.is_absolute()).unwrap_or_else(|| "/tmp".into())
+}
+
 impl Paths {
     /// Resolves the folders. A relative or empty variable does not count (XDG says so); without a
     /// usable `HOME` the passwd entry serves; without that, a 0700 folder of this user in the
@@ -63,7 +69,7 @@ impl Paths {
             |v: &Option<OsString>| v.as_ref().map(PathBuf::from).filter(|p| p.is_absolute());
         let home = absolute(&env.home).or_else(passwd_home);
         let fallback =
-            || std::env::temp_dir().join(format!("omni-run-{}", nix::unistd::getuid().as_raw()));
+            || temp_folder().join(format!("omni-run-{}", nix::unistd::getuid().as_raw()));
         let under_home = |tail: &str| home.as_ref().map(|h| h.join(tail));
         let config = absolute(&env.own_config)
             .or_else(|| absolute(&env.config_home).map(|p| p.join("omni-run")))

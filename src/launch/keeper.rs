@@ -25,7 +25,7 @@ use nix::sys::signal::{
 };
 use nix::sys::stat::Mode;
 use nix::sys::termios::Termios;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, setsid};
 
 use super::terminal::{restore_if_raw, write_within};
@@ -288,17 +288,27 @@ fn first_order(bytes: &[u8]) -> Option<(u8, &[u8], usize)> {
 }
 
 /// What has become of the engine, if something has.
+///
+/// nix has no name for a real-time signal and makes an error of an end by one: the engine would be
+/// gone without a report. So the status is read as it is.
 fn look(engine: Pid) -> Option<Report> {
-    match waitpid(engine, Some(WaitPidFlag::WNOHANG | WaitPidFlag::WUNTRACED)) {
-        Ok(WaitStatus::Exited(_, code)) => {
-            Some(Report::Ended(EngineEnd { code: Some(code), signal: None }))
-        }
-        Ok(WaitStatus::Signaled(_, signal, _)) => {
-            Some(Report::Ended(EngineEnd { code: None, signal: Some(signal as i32) }))
-        }
-        Ok(WaitStatus::Stopped(..)) => Some(Report::Stopped),
-        _ => None,
+    use nix::libc::{
+        WEXITSTATUS, WIFEXITED, WIFSIGNALED, WIFSTOPPED, WNOHANG, WTERMSIG, WUNTRACED,
+    };
+    let mut status = 0;
+    // SAFETY: the call writes one number, to a place of ours.
+    #[expect(unsafe_code)]
+    let pid = unsafe { nix::libc::waitpid(engine.as_raw(), &raw mut status, WNOHANG | WUNTRACED) };
+    if pid != engine.as_raw() {
+        return None;
     }
+    if WIFEXITED(status) {
+        return Some(Report::Ended(EngineEnd { code: Some(WEXITSTATUS(status)), signal: None }));
+    }
+    if WIFSIGNALED(status) {
+        return Some(Report::Ended(EngineEnd { code: None, signal: Some(WTERMSIG(status)) }));
+    }
+    WIFSTOPPED(status).then_some(Report::Stopped)
 }
 
 /// HUP (with CONT, for a stopped one), TERM, KILL.

@@ -114,9 +114,7 @@ impl OneShot {
         watcher: Option<&mut Watcher>,
         notice: &mut dyn FnMut(Notice),
     ) -> io::Result<Outcome> {
-        if limits.timeout.is_some() {
-            self.strays.get_or_insert_with(Strays::watch);
-        }
+        self.strays.get_or_insert_with(Strays::watch);
         let (signals, strays) = (&mut self.signals, self.strays.as_ref());
         let watch = Watch { signals, strays, watcher, notice };
         self.runtime.block_on(drive(watch, plan, dialogue, limits))
@@ -264,6 +262,9 @@ async fn drive(
                 Received::Forward(signal) => {
                     outcome.forwarded.get_or_insert(signal as i32);
                     let _ = killpg(group, signal);
+                    if let Some(strays) = strays {
+                        strays.signal(group, signal);
+                    }
                     // A second Ctrl-C does not put the end off.
                     kill_at = kill_at.min(Instant::now() + ESCALATION);
                 }
@@ -350,9 +351,9 @@ async fn drive(
     if outcome.timed_out || outcome.forwarded.is_some() {
         // Children that ignored the polite signal do not outlive the run.
         let _ = killpg(group, Signal::SIGKILL);
-    }
-    if let Some(strays) = strays.filter(|_| outcome.timed_out) {
-        strays.end(group);
+        if let Some(strays) = strays {
+            strays.end(group);
+        }
     }
     outcome.reply_cut = dialogue.is_reply_cut();
     outcome.verdict = dialogue.verdict(outcome.end);

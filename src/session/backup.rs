@@ -86,7 +86,7 @@ pub fn backup(store: &Store, file: &Path) -> Result<(), BackupError> {
 
 /// How many spool files wait, of whatever database.
 pub fn waiting(paths: &Paths) -> usize {
-    spool::waiting(paths, &std::env::temp_dir())
+    spool::waiting(paths, &crate::paths::temp_folder())
 }
 
 /// What `store check` found.

@@ -43,7 +43,7 @@ impl Store {
         ids: &[SessionId],
         running: bool,
     ) -> Result<Removed, StoreError> {
-        self.remove_from(paths, &std::env::temp_dir(), ids, running, MANY)
+        self.remove_from(paths, &crate::paths::temp_folder(), ids, running, MANY)
     }
 
     pub(super) fn remove_from(

@@ -43,7 +43,7 @@ pub(super) struct Opening {
 
 impl Default for Opening {
     fn default() -> Opening {
-        Opening { busy: None, vfs: None, temp: std::env::temp_dir() }
+        Opening { busy: None, vfs: None, temp: crate::paths::temp_folder() }
     }
 }
 

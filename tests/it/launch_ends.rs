@@ -96,6 +96,40 @@ fn the_time_out_ends_those_that_left_the_group_too() {
     }
 }
 
+/// The same for an end from outside.
+#[cfg(target_os = "linux")]
+#[test]
+fn d17_a_signal_ends_those_that_left_the_group_too() {
+    let stubborn = "trap '' TERM HUP; echo \\$\\$; exec >/dev/null; while :; do sleep 600; done";
+    for signal in [Signal::SIGTERM, Signal::SIGHUP] {
+        let fake = ScriptEngine::new(&format!(
+            "setsid sh -c \"{stubborn}\" & (setsid sh -c \"{stubborn}\" &)\nwait"
+        ));
+        let (mut child, mut out) = start(&mut fake.omni(&["-p", "hi"]));
+        let pids = [line(&mut out), line(&mut out)];
+        kill(Pid::from_raw(child.id().cast_signed()), signal).expect("kill");
+        assert_eq!(child.wait().expect("wait").code(), Some(128 + signal as i32));
+        for pid in pids {
+            assert!(gone(pid.parse().expect("pid")), "{pid} lives on after {signal}");
+        }
+    }
+}
+
+#[test]
+fn a_temporary_folder_that_is_not_absolute_is_no_folder_of_the_project() {
+    let fake = ScriptEngine::new("cat; pwd");
+    let project = fake.home.project("p1");
+    for temp in ["", "tmp", "."] {
+        let mut omni = fake.omni(&["-p", "hi"]);
+        omni.env("TMPDIR", temp).env_remove("XDG_RUNTIME_DIR").current_dir(&project);
+        let finished = run(&mut omni, "").expect_success();
+        assert!(finished.stdout.contains("hi"), "{finished:?}");
+        let left = std::fs::read_dir(&project).expect("project").flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        assert_eq!(left, [".claude"], "TMPDIR={temp:?}");
+    }
+}
+
 #[test]
 fn signals_reach_the_group_and_the_code_says_so() {
     for (signal, code) in [

@@ -203,6 +203,39 @@ fn d13_a_program_stopped_by_its_terminal_without_any_care_comes_back() {
     term.wait_for_modes(&[]);
 }
 
+#[test]
+fn a_session_stopped_by_ctrl_z_can_be_ended_by_a_signal() {
+    for end in ["kill %1", "kill -HUP %1"] {
+        let dir = tempfile::tempdir().expect("dir");
+        let mut term = under_a_shell(&dir, &format!("{PROBE} {ENGINE}"), &[("MODES", "1")]);
+        let log = crate::pty_driver::Log(dir.path().join("log.jsonl"));
+        let engine = log.wait_for("start", |_| true)["pid"].as_i64().expect("pid");
+        log.wait_for("ready", |_| true);
+        term.send("\x1a");
+        term.wait_for("Stopped");
+        wait_for_prompt(&term);
+        term.send(format!("{end}\n"));
+        wait_until_dead(probe_pid(&dir));
+        wait_until_dead(engine);
+        term.send("echo still $((1 + 1))\n");
+        term.wait_for("still 2");
+        term.wait_for_modes(&[]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_engine_that_ends_by_a_real_time_signal_has_ended() {
+    let dir = tempfile::tempdir().expect("dir");
+    std::fs::write(dir.path().join("plain"), "printf 'on\\n'; read x; kill -34 $$").expect("write");
+    let mut term = under_a_shell(&dir, &format!("{PROBE} /bin/sh plain"), &[]);
+    term.wait_until("the start", |screen, _| screen.contains("\non"));
+    term.send("\n");
+    wait_for_prompt(&term);
+    term.send("echo code $?\n");
+    term.wait_for("code 162");
+}
+
 /// The process id of the probe that the shell runs.
 fn probe_pid(dir: &tempfile::TempDir) -> i64 {
     let text = std::fs::read_to_string(dir.path().join("pid")).expect("pid");

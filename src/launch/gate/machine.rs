@@ -125,6 +125,11 @@ pub(super) struct KeyGate {
     effects: Vec<Effect>,
 }
 
+/// A key that a terminal turns into a signal, unless the program has asked for it.
+fn is_signal_key(event: &InputEvent) -> bool {
+    ['c', '\\', 'z'].iter().any(|letter| event.is_ctrl(*letter))
+}
+
 impl KeyGate {
     pub(super) fn new(
         spec: &GateSpec,
@@ -279,6 +284,7 @@ impl KeyGate {
         let in_dialog = may_be_covered && self.read().dialog;
         match self.phase {
             Phase::Armed => self.typed(event, now),
+            Phase::BeforeStart(_) if is_signal_key(&event) => self.signal_key(&event, now),
             // These answer the dialog that is on the screen; the submit before it was not meant
             // for it.
             _ if in_dialog => self.forward(&event, now),
@@ -292,6 +298,17 @@ impl KeyGate {
             | Phase::Confirming { .. } => self.waiting.push_back(event),
             Phase::Done => self.write(&event.bytes),
         }
+    }
+
+    /// While an engine starts, which may take it long, the way out is open. As in a terminal's own
+    /// queue, an interrupt takes along what was typed before it: the submit that waits, and all after
+    /// it. A stop leaves them.
+    fn signal_key(&mut self, event: &InputEvent, now: Instant) {
+        if !event.is_ctrl('z') {
+            self.waiting.clear();
+            self.rearm(now);
+        }
+        self.forward(event, now);
     }
 
     fn typed(&mut self, event: InputEvent, now: Instant) {

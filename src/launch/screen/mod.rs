@@ -23,6 +23,9 @@ use term::{Param, Term};
 
 /// A window of no size (a terminal that does not say) counts as the classic one.
 const CLASSIC: (u16, u16) = (24, 80);
+/// Rows and columns that are kept at most: a window of 65,535 by 65,535 would cost gigabytes, and no
+/// composer is out there.
+const MOST: u16 = 2_000;
 /// A CSI with more parameters goes the long way.
 const PARAMS: usize = 16;
 const ESC: u8 = 0x1b;
@@ -189,5 +192,5 @@ impl EngineScreen {
 }
 
 fn sane(rows: u16, cols: u16) -> (u16, u16) {
-    if rows == 0 || cols == 0 { CLASSIC } else { (rows, cols) }
+    if rows == 0 || cols == 0 { CLASSIC } else { (rows.min(MOST), cols.min(MOST)) }
 }

@@ -210,3 +210,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_window_of_any_size_costs_little() {
+    let mut screen = EngineScreen::new(u16::MAX, u16::MAX);
+    screen.feed(b"\x1b[1999;1Hhere");
+    screen.resize(u16::MAX, u16::MAX);
+    assert_eq!(screen.snapshot().rows.len(), usize::from(super::MOST));
+}

@@ -12,7 +12,7 @@ use nix::unistd::{Pid, getpgrp, getsid};
 
 use super::clock::{Clock, Due, RESIZE_PACE};
 use super::outbox::Outbox;
-use super::signals::{Received, Signals};
+use super::signals::{self, Received, Signals};
 use super::view::View;
 use super::wait::{Ready, Source, Wait};
 use super::{Hooks, WrappedOutcome, WrappedPlan};
@@ -365,6 +365,7 @@ impl Session<'_> {
                 let _ = killpg(self.group, Signal::SIGTSTP);
                 self.clock.expect_stop(now);
             }
+            Received::Continued if self.view.gone => {}
             Received::Continued => {
                 self.view.raw();
                 self.resize(now);
@@ -425,9 +426,17 @@ impl Session<'_> {
         // us: then the engine goes on at once.
         if getsid(None).is_ok_and(|session| session != getpgrp()) && !self.view.gone {
             self.view.leave();
+            signals::forget_ends();
             let _ = killpg(getpgrp(), Signal::SIGSTOP);
-            self.view.come_back();
-            self.resize(Instant::now());
+            if signals::end_is_asked() && !self.view.is_foreground() {
+                // `kill %1`: continued to be ended, in the background. There the terminal would stop us
+                // again, with the signal unheard.
+                self.view.hang_up();
+                self.user_open = false;
+            } else {
+                self.view.come_back();
+                self.resize(Instant::now());
+            }
         }
         let _ = killpg(self.group, Signal::SIGCONT);
         // It paints anew: the shell has written over its screen.

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use nix::errno::Errno;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
@@ -35,7 +35,26 @@ const LISTENED: [Signal; 7] = [
 /// The write end. It stays open for the process's life, as the handlers stay set.
 static WAKE: AtomicI32 = AtomicI32::new(-1);
 
+/// Whether a signal that asks for the end came since [`forget_ends`].
+static END_ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Those that ask for the end.
+const ENDS: [Signal; 4] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT];
+
+/// What came before does not count.
+pub(super) fn forget_ends() {
+    END_ASKED.store(false, Ordering::Relaxed);
+}
+
+/// Whether the end was asked for since then, though the loop may not have heard of it yet.
+pub(super) fn end_is_asked() -> bool {
+    END_ASKED.load(Ordering::Relaxed)
+}
+
 extern "C" fn caught(number: i32) {
+    if ENDS.iter().any(|end| *end as i32 == number) {
+        END_ASKED.store(true, Ordering::Relaxed);
+    }
     let errno = Errno::last_raw();
     let byte = number as u8;
     // SAFETY: write may be called in a signal handler; one byte of our own stack is read.
@@ -46,9 +65,21 @@ extern "C" fn caught(number: i32) {
     Errno::set_raw(errno);
 }
 
-/// The read end.
+/// The read end. Afterwards the signals do again what they did before: an end is not to wait for a
+/// terminal that nobody reads.
 pub(super) struct Signals {
     pipe: UnixStream,
+    before: Vec<(Signal, SigAction)>,
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for (signal, action) in self.before.drain(..) {
+            // SAFETY: what is set was set before.
+            #[expect(unsafe_code)]
+            let _ = unsafe { sigaction(signal, &action) };
+        }
+    }
 }
 
 impl Signals {
@@ -62,12 +93,14 @@ impl Signals {
         WAKE.store(wake.into_raw_fd(), Ordering::Relaxed);
         let action =
             SigAction::new(SigHandler::Handler(caught), SaFlags::SA_RESTART, SigSet::empty());
+        let mut signals = Signals { pipe, before: Vec::new() };
         for signal in LISTENED {
             // SAFETY: the handler calls nothing that a handler may not.
             #[expect(unsafe_code)]
-            unsafe { sigaction(signal, &action) }?;
+            let before = unsafe { sigaction(signal, &action) }?;
+            signals.before.push((signal, before));
         }
-        Ok(Signals { pipe })
+        Ok(signals)
     }
 
     /// Ready when a signal has come.

@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::unistd::write;
+use nix::unistd::{getpgrp, tcgetpgrp, write};
 
 use super::outbox::Outbox;
 use crate::launch::keeper::{Keeper, Report};
@@ -63,6 +63,11 @@ impl View {
     /// Where the user's keys come from.
     pub(super) fn input(&self) -> BorrowedFd<'_> {
         self.terminal.input()
+    }
+
+    /// Whether the terminal is this process's group's now.
+    pub(super) fn is_foreground(&self) -> bool {
+        tcgetpgrp(self.terminal.input()).is_ok_and(|group| group == getpgrp())
     }
 
     /// Where the screen is.

@@ -104,6 +104,23 @@ fn an_enter_before_the_start_waits_for_the_composer() {
 }
 
 #[test]
+fn a_signal_key_before_the_start_goes_at_once() {
+    for (id, spec) in recipes() {
+        for (key, sends) in [("\x03", false), ("\x1c", false), ("\x1a", true)] {
+            let mut run = Run::cold(&spec, PREFIX, None);
+            run.burst("hi\r");
+            run.pass(500);
+            run.burst(key);
+            assert_eq!(run.sent.last(), key.as_bytes().last(), "{id} {key:?}");
+            // The longest start of all engines is over then.
+            run.pass(100_000);
+            // An interrupt has taken the Enter along.
+            assert_eq!(run.sent.contains(&b'\r'), sends, "{id} {key:?}");
+        }
+    }
+}
+
+#[test]
 fn an_enter_before_a_dialog_does_not_answer_it() {
     for (id, spec) in recipes() {
         let mut run = Run::cold(&spec, PREFIX, None);
