@@ -117,7 +117,7 @@ impl Recorder {
         end.accepted = end.accepted.or_else(|| self.live.accepted().map(str::to_owned));
         let known = self.place == Place::Database;
         let stored = Store::open_with(&self.paths, &self.opening).and_then(|store| {
-            store.write(|c| {
+            let there = store.write(|c| {
                 if !known {
                     // The start is in the spool of a folder that is out of reach, or lost: here is
                     // all of it once more.
@@ -125,7 +125,14 @@ impl Recorder {
                 }
                 insert_end(c, self.session.id, &end)
             })?;
-            Ok(store.notes().join("; "))
+            let mut notes = store.notes().to_vec();
+            if !there {
+                // Removed meanwhile, with the person's knowledge or with the whole database: it is not
+                // put back.
+                let id = self.session.id;
+                notes.push(format!("the store no longer has session {id}; its end is not kept"));
+            }
+            Ok(notes.join("; "))
         });
         match stored {
             Ok(notes) => Some(notes).filter(|notes| !notes.is_empty()),

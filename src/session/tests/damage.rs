@@ -161,3 +161,14 @@ fn a_folder_in_place_of_the_file() {
     assert!(warning.is_some());
     assert_eq!(place.spooled().len(), 1);
 }
+
+#[test]
+fn a_store_that_was_deleted_while_the_session_ran_is_said() {
+    let place = Place::new();
+    let (recorder, warning) = place.start(session("typed"));
+    assert_eq!(warning, None);
+    std::fs::remove_dir_all(place.paths().data).unwrap();
+    let id = recorder.session().id;
+    let warning = recorder.finish(end()).unwrap();
+    assert!(warning.contains(&format!("no longer has session {id}")), "{warning}");
+}
