@@ -36,7 +36,7 @@ struct KeyFlags {
 struct Modes {
     /// Private modes, with the value they have now.
     private: BTreeMap<u16, bool>,
-    /// ANSI modes that are on (4 insert, 20 newline).
+    /// ANSI modes that are on (2 keyboard locked, 4 insert, 20 newline).
     ansi: BTreeSet<u16>,
     /// 47, 1047 or 1049: the number that entered the alternate screen.
     alternate: Option<u16>,
@@ -61,6 +61,8 @@ struct Modes {
     palette: bool,
     hyperlink: bool,
     progress: bool,
+    /// The mouse pointer has another shape.
+    pointer: bool,
     rendition: Rendition,
 }
 
@@ -103,7 +105,7 @@ impl Ledger {
         splitter.feed(bytes, |sequence| self.take(sequence));
         self.splitter = splitter;
         // Its end belongs to the undo from now on, and what has come of it since the last piece.
-        self.changes += u64::from(self.splitter.mid_string());
+        self.changes += u64::from(self.splitter.mid_text());
     }
 
     /// Goes up whenever [`Ledger::standing_undo`] may have become another.
@@ -180,7 +182,7 @@ impl Ledger {
                 self.private(n, on);
             }),
             (0, 0, b'h' | b'l') => each_number(params, |n| match (n, last) {
-                (4 | 20, b'h') => drop(self.modes.ansi.insert(n)),
+                (2 | 4 | 20, b'h') => drop(self.modes.ansi.insert(n)),
                 _ => drop(self.modes.ansi.remove(&n)),
             }),
             (b'>' | b'<' | b'=', 0, b'u') => self.keys(mark, first(), second()),
@@ -309,6 +311,7 @@ impl Ledger {
             9 if parts.next() == Some(b"4") => {
                 modes.progress = !matches!(parts.next(), None | Some(b"0" | b""));
             }
+            22 => modes.pointer = parts.next().is_some_and(|shape| !shape.is_empty()),
             // `OSC 10 ; a ; b` sets 10 and 11.
             10..=19 => {
                 for (colour, value) in (code..=19).zip(parts) {

@@ -60,6 +60,12 @@ impl Splitter {
         matches!(self.state, State::Osc | State::OscEscape)
     }
 
+    /// Whether the last piece ended inside a string of any kind: the terminal shows nothing until it
+    /// ends.
+    pub(super) fn mid_text(&self) -> bool {
+        self.mid_string() || matches!(self.state, State::Text | State::TextEscape)
+    }
+
     /// Takes a piece; `each` gets the sequences that end in it.
     pub(super) fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(Sequence<'_>)) {
         let mut rest = bytes;

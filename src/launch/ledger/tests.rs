@@ -39,6 +39,8 @@ fn every_mode_has_its_undo() {
         ("\x1b]8;;http://x\x1b\\", "^]8;;^\\"),
         ("\x1b]9;4;1;50\x07", "^]9;4;0^\\"),
         ("\x1b[4h", "^[4l"),
+        ("\x1b[2h", "^[2l"),
+        ("\x1b]22;wait\x1b\\", "^]22;^\\"),
         ("\x1b]0;half a tit", "^\\"),
         ("\x1b[?1049h\x1b[?25l\x1b[12;", "^\\^[?1049l^[?25h"),
     ] {
@@ -47,8 +49,22 @@ fn every_mode_has_its_undo() {
 }
 
 #[test]
+fn a_string_that_a_kill_cuts_off_is_ended() {
+    for (cut, whole) in [("\x1b]0;half", "\x07"), ("\x1bPq#0", "\x1b\\"), ("\x1b_G", "\x1b\\")] {
+        let mut ledger = Ledger::new(24);
+        let before = ledger.changes();
+        ledger.feed(cut.as_bytes());
+        assert!(ledger.changes() > before, "the keeper is told: {cut:?}");
+        assert_eq!(ledger.standing_undo(), b"\x1b\\", "{cut:?}");
+        ledger.feed(whole.as_bytes());
+        assert_eq!(ledger.standing_undo(), b"", "{cut:?}");
+    }
+}
+
+#[test]
 fn an_engine_that_cleans_up_leaves_nothing_to_do() {
     for clean in [
+        "\x1b]22;wait\x07\x1b]22;\x07",
         "\x1b[?25l\x1b[?25h",
         "\x1b[?1049h\x1b[?1000h\x1b[?2004h\x1b[>1u\x1b[<u\x1b[?2004l\x1b[?1000l\x1b[?1049l",
         "\x1b[>1u\x1b[>1u\x1b[<5u",

@@ -42,7 +42,7 @@ impl Ledger {
         };
         let mut out = Vec::new();
         put_back(&self.ended().modes, &extra, &mut out);
-        if !out.is_empty() {
+        if !out.is_empty() || self.splitter.mid_text() {
             // The kill may have cut a sequence in two.
             out.splice(0..0, ST.iter().copied());
         }
@@ -152,6 +152,9 @@ fn put_back(modes: &Modes, extra: &Extra, out: &mut Vec<u8>) {
     }
     if modes.progress {
         out.extend_from_slice(b"\x1b]9;4;0\x1b\\");
+    }
+    if modes.pointer {
+        out.extend_from_slice(b"\x1b]22;\x1b\\");
     }
     if modes.cursor_style != 0 {
         out.extend_from_slice(b"\x1b[0 q");
