@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::Effect;
+use super::clear::NOTE_NOT_CLEARED;
 use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, STEP, TICK};
 use crate::context::DisplayText;
 use crate::engines::gate_spec::{GateRoute, SubmitKey};
@@ -136,6 +137,10 @@ impl KeyGate {
                 }
                 None => self.cannot_put_in(&held, now),
             },
+            GateRoute::ClearAndPaste if self.no_backspace => {
+                self.note(NOTE_NOT_CLEARED);
+                self.release(&held, now);
+            }
             GateRoute::ClearAndPaste => match known {
                 Some(text) if self.can_put_in() => self.clear(held, text, composer, now),
                 // A folded paste or an image can't be put back, and of more lines the screen may not show all.

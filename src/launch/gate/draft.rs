@@ -56,6 +56,12 @@ impl Draft {
         self.reset();
     }
 
+    /// The composer was empty and got this text from us.
+    pub(super) fn set(&mut self, text: &str) {
+        self.text = Some(text.to_owned());
+        self.backslash = false;
+    }
+
     /// Something happened to it that keys do not tell.
     pub(super) fn forget(&mut self) {
         self.text = None;

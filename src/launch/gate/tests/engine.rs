@@ -17,6 +17,12 @@ pub(super) struct FakeEngine {
     /// Never lets a text go.
     pub(super) deaf: bool,
     pub(super) working: bool,
+    /// Of a long draft it shows the end.
+    pub(super) scrolls: bool,
+    /// Does nothing on Backspace.
+    pub(super) no_backspace: bool,
+    /// Bytes that it takes in 20 ms; the rest waits.
+    pub(super) pace: usize,
     /// From a key to its effect.
     pub(super) delay: Duration,
     pub(super) composer: String,
@@ -42,6 +48,9 @@ impl FakeEngine {
             eats: 0,
             deaf: false,
             working: false,
+            scrolls: false,
+            no_backspace: false,
+            pace: usize::MAX,
             delay: Duration::from_millis(8),
             composer: String::new(),
             cursor: None,
@@ -112,7 +121,9 @@ impl FakeEngine {
         }
         let indent = " ".repeat(prompt.chars().count() + gap.len());
         // A long draft is folded, as in the real ones.
-        let lines: Vec<&str> = text.split('\n').take(6).collect();
+        let lines: Vec<&str> = text.split('\n').collect();
+        let first = if self.scrolls { lines.len().saturating_sub(6) } else { 0 };
+        let lines = &lines[first..lines.len().min(first + 6)];
         lines
             .iter()
             .enumerate()
@@ -181,6 +192,7 @@ impl FakeEngine {
             Key::Enter if mods == Mods::ALT || mods == Mods::SHIFT => self.insert("\n"),
             Key::Enter if mods.is_none() => self.enter(),
             Key::Tab if self.spec.submit.contains(&SubmitKey::Tab) => self.enter(),
+            Key::Backspace if self.no_backspace => {}
             Key::Backspace => match self.cursor {
                 None => drop(self.composer.pop()),
                 // Joins what it likes; the tests do not look.

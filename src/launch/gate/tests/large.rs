@@ -1,0 +1,93 @@
+//! Drafts that are long for the engine or the screen: each is sent whole, or left as it was.
+
+use super::*;
+
+fn pasted(text: &str) -> String {
+    format!("\x1b[200~{}\x1b[201~", text.replace('\n', "\r"))
+}
+
+/// A composer that shows the end of such a draft.
+fn ready() -> Run {
+    let mut run = Run::ready(&recipe(GateRoute::ClearAndPaste));
+    run.engine.scrolls = true;
+    run
+}
+
+/// As long as it takes an engine some seconds to delete; the screen shows the same all the time.
+fn long() -> String {
+    "0123456789abcdef\n".repeat(3_000) + "END"
+}
+
+#[test]
+fn a_draft_that_is_deleted_slowly_is_sent() {
+    let mut run = ready();
+    run.burst(pasted(&long()));
+    run.pass(1_000);
+    // 51,003 Backspaces in 2.5 s.
+    run.engine.pace = 408;
+    run.burst("\r");
+    run.pass(2_000);
+    run.engine.pace = usize::MAX;
+    run.pass(8_000);
+    run.assert_delivered("slow", &long());
+}
+
+#[test]
+fn a_draft_that_the_recipe_gives_up_is_put_back() {
+    for text in ["hello".to_owned(), long()] {
+        let mut run = ready();
+        run.burst(pasted(&text));
+        run.pass(1_000);
+        run.burst("\r");
+        run.pass(20);
+        // It is deleted while the engine begins to work, so there is no way for the message now.
+        run.engine.working = true;
+        run.paint();
+        run.pass(30_000);
+        assert!(run.engine.composer == text, "{} bytes are left", run.engine.composer.len());
+        assert!(run.engine.submitted.is_empty() && run.recorded.is_empty());
+        assert_eq!(run.notes.len(), 1, "{:?}", run.notes);
+        run.engine.working = false;
+        run.paint();
+        run.notes.clear();
+        run.burst("\r");
+        run.pass(12_000);
+        run.assert_delivered("given back", &text);
+    }
+}
+
+#[test]
+fn a_dialog_over_a_draft_that_is_deleted() {
+    let mut run = Run::ready(&recipe(GateRoute::ClearAndPaste));
+    run.typing("hello");
+    run.burst("\r");
+    run.pass(20);
+    run.engine.dialog = true;
+    run.paint();
+    run.pass(60_000);
+    run.burst("\r");
+    run.pass(5_000);
+    assert_eq!(run.engine.answers, 1);
+    run.assert_delivered("behind a dialog", "hello");
+}
+
+#[test]
+fn an_engine_that_takes_no_backspaces() {
+    let mut run = ready();
+    run.engine.no_backspace = true;
+    run.line("hello");
+    assert_eq!(run.engine.submitted, ["hello"]);
+    assert_eq!(run.notes.len(), 1, "{:?}", run.notes);
+    // Of this one the screen does not tell whether it is whole: the user decides.
+    let text = format!("x{}", long());
+    run.typing("x");
+    run.burst(pasted(&long()));
+    run.pass(500);
+    run.burst("\r");
+    run.pass(30_000);
+    assert!(run.engine.submitted.len() == 1 && run.engine.composer == text);
+    run.burst("\r");
+    run.pass(6_000);
+    assert!(run.engine.submitted[1..] == [text]);
+    assert!(run.recorded.is_empty() && !run.done);
+}
