@@ -127,13 +127,16 @@ impl KeyGate {
                 self.send(held, true, now);
             }
             GateRoute::PasteAtStart => match known {
-                Some(text) if self.can_put_in() => self.paste_at_start(held, &text, now),
+                Some(text) if self.can_put_in() => {
+                    let lines = self.draft.lines_in(&composer.text, &self.spec.screen.chips);
+                    self.paste_at_start(held, &text, lines, now);
+                }
                 _ if self.has_editor() => self.ask_editor(held, now),
                 Some(_) => self.cannot_put_in(&held, now),
                 None if self.can_put_in() && !composer.text.is_empty() => {
                     self.note(NOTE_INEXACT);
                     let text = self.earlier.cut(&composer.text).to_owned();
-                    self.paste_at_start(held, &text, now);
+                    self.paste_at_start(held, &text, text.lines().count(), now);
                 }
                 None => self.cannot_put_in(&held, now),
             },

@@ -6,6 +6,8 @@ use super::confirm::NOTE_UNCONFIRMED;
 use super::frame;
 use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, TICK};
 
+/// Keys that an engine takes some tenths of a second for.
+const MANY_KEYS: usize = 400;
 /// A paste is painted within this, also 500 KB of it.
 const PASTE_LIMIT: Duration = Duration::from_secs(6);
 /// Enter waits this long after the paste of a given draft, where the recipe says nothing.
@@ -31,16 +33,16 @@ impl KeyGate {
         self.release(held, now);
     }
 
-    pub(super) fn paste_at_start(&mut self, held: Held, text: &str, now: Instant) {
+    /// `lines`: how many the composer has of it.
+    pub(super) fn paste_at_start(&mut self, held: Held, text: &str, lines: usize, now: Instant) {
         self.record(text);
-        let mut keys = frame::to_start(&self.spec.paste, text.lines().count());
+        let times = frame::start_times(&self.spec.paste, lines);
+        let mut keys = frame::to_start(&self.spec.paste, times);
         keys.extend(self.framed(&self.prefix));
         self.send_bytes(&keys, now);
-        self.after_paste(held, now);
-    }
-
-    fn after_paste(&mut self, held: Held, now: Instant) {
-        if self.spec.paste.settle_ms == 0 {
+        // An engine paints each of the keys. After so many an Enter would come while it has still to
+        // take the paste, and be a part of that.
+        if self.spec.paste.settle_ms == 0 && times < MANY_KEYS {
             self.send(held, !self.prefix.is_empty(), now);
         } else {
             self.keep(Phase::Pasted { held, since: now }, TICK);

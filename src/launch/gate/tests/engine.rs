@@ -17,6 +17,8 @@ pub(super) struct FakeEngine {
     /// Never lets a text go.
     pub(super) deaf: bool,
     pub(super) working: bool,
+    /// Shows a paste of more than 1,000 characters as a chip, where the draft is nothing else.
+    pub(super) folds: bool,
     /// Of a long draft it shows the end.
     pub(super) scrolls: bool,
     /// Does nothing on Backspace.
@@ -48,6 +50,7 @@ impl FakeEngine {
             eats: 0,
             deaf: false,
             working: false,
+            folds: false,
             scrolls: false,
             no_backspace: false,
             pace: usize::MAX,
@@ -118,6 +121,10 @@ impl FakeEngine {
         if self.composer.is_empty() {
             let placeholder = screen.placeholders.first().cloned().unwrap_or_default();
             return vec![format!("{prompt}{gap}\x1b[2m{placeholder}\x1b[m")];
+        }
+        if self.folds && self.composer.len() > 1_000 {
+            let chip = screen.chips.first().expect("a chip");
+            return vec![format!("{prompt}{gap}{chip} {} chars]", self.composer.chars().count())];
         }
         let indent = " ".repeat(prompt.chars().count() + gap.len());
         // A long draft is folded, as in the real ones.

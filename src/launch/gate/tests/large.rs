@@ -91,3 +91,61 @@ fn an_engine_that_takes_no_backspaces() {
     assert!(run.engine.submitted[1..] == [text]);
     assert!(run.recorded.is_empty() && !run.done);
 }
+
+/// Where a paste is folded, few keys reach the start: an engine paints each of them.
+#[test]
+fn a_folded_paste_takes_few_keys_to_its_start() {
+    let spec = recipe(GateRoute::PasteAtStart);
+    let mut run = Run::ready(&spec);
+    run.engine.folds = true;
+    let text = long();
+    run.burst(pasted(&text));
+    run.pass(1_000);
+    let before = run.sent.len();
+    run.burst("\r");
+    run.pass(6_000);
+    run.assert_delivered("folded", &text);
+    let ours = run.sent.len() - before - PREFIX.len();
+    assert!(ours < spec.paste.start_key.len() * spec.paste.start_times + 30, "{ours} bytes");
+}
+
+/// Without: the Enter waits until the engine has taken the keys and the paste.
+#[test]
+fn after_many_keys_enter_waits_for_the_paste() {
+    let spec = recipe(GateRoute::PasteAtStart);
+    let mut run = Run::ready(&spec);
+    run.engine.scrolls = true;
+    let text = "z\n".repeat(400) + "END";
+    run.burst(pasted(&text));
+    run.pass(1_000);
+    // 40 keys in 20 ms, and never a pause of more.
+    run.engine.pace = 40;
+    let before = run.sent.len();
+    run.burst("\r");
+    run.pass(300);
+    assert!(!run.sent[before..].ends_with(b"\r"), "at once");
+    run.pass(8_000);
+    run.assert_delivered("many lines", &text);
+    assert_eq!(run.sent[before..].iter().filter(|byte| **byte == b'\r').count(), 1);
+}
+
+/// While the engine still paints, a large message is not given up and gets no second Enter.
+#[test]
+fn a_large_message_that_is_taken_late() {
+    let spec = recipe(GateRoute::PasteAtStart);
+    let mut run = Run::ready(&spec);
+    run.engine.folds = true;
+    let text = long();
+    run.burst(pasted(&text));
+    run.pass(1_000);
+    run.engine.delay = Duration::from_secs(5);
+    let before = run.sent.len();
+    run.burst("\r");
+    for _ in 0..50 {
+        run.pass(100);
+        run.paint();
+    }
+    run.pass(6_000);
+    run.assert_delivered("late", &text);
+    assert_eq!(run.sent[before..].iter().filter(|byte| **byte == b'\r').count(), 1);
+}
