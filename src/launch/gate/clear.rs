@@ -8,8 +8,6 @@ use crate::engines::screen_state::Composer;
 
 /// An engine that has painted nothing for this long has done with the Backspaces.
 const CLEAR_LIMIT: Duration = Duration::from_millis(800);
-/// The same for one that has not painted at all since: a busy machine paints late.
-const STALL_LIMIT: Duration = Duration::from_millis(1_500);
 /// What one Backspace may take at most, where the engine paints on and on.
 const CLEAR_PER_KEY: Duration = Duration::from_micros(100);
 /// How often Backspaces are sent.
@@ -99,19 +97,23 @@ impl KeyGate {
     }
 
     /// Whether no more is to be expected of this round: a large draft shrinks slowly, so what counts
-    /// is whether the engine still paints.
+    /// is whether the engine still paints. One that has not painted at all may be stopped, with the
+    /// Backspaces still before it: that is waited for as long as a key may be held.
     fn is_done_clearing(&self, clearing: &Clearing, now: Instant) -> bool {
         let waited = now.saturating_duration_since(clearing.since);
-        if self.output_at.is_some_and(|at| at > clearing.since) {
-            waited.min(self.quiet(now)) >= CLEAR_LIMIT || waited >= clearing.limit()
-        } else {
-            waited >= clearing.limit().max(STALL_LIMIT)
-        }
+        self.has_answered(clearing)
+            && (waited.min(self.quiet(now)) >= CLEAR_LIMIT || waited >= clearing.limit())
+    }
+
+    fn has_answered(&self, clearing: &Clearing) -> bool {
+        self.output_at.is_some_and(|at| at > clearing.since)
     }
 
     /// The recipe is given up with a changed composer: the draft comes back, and the user sends it.
     pub(super) fn give_back(&mut self, clearing: &Clearing, now: Instant) {
-        let left = self.read().composer.map(|composer| composer.text).unwrap_or_default();
+        // An engine that has not answered deletes what it shows before it takes the paste.
+        let shown = self.read().composer.filter(|_| self.has_answered(clearing));
+        let left = shown.map(|composer| composer.text).unwrap_or_default();
         // Backspaces leave the head of it. Of a longer draft the screen shows less than is left:
         // then something stands there twice, and nothing is lost.
         let rest = clearing.text.strip_prefix(left.as_str()).unwrap_or(&clearing.text);

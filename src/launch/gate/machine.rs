@@ -94,6 +94,8 @@ pub(super) struct KeyGate {
     /// A first message that is given and still to be sent.
     pub(super) pending: Option<DisplayText>,
     pub(super) screen: EngineScreen,
+    /// Its columns.
+    pub(super) columns: u16,
     pub(super) draft: Draft,
     pub(super) phase: Phase,
     /// What was typed behind a held submit.
@@ -141,6 +143,7 @@ impl KeyGate {
             earlier,
             pending: draft,
             screen: EngineScreen::new(0, 0),
+            columns: 0,
             draft: Draft::new(spec.paste.tabs_lost),
             phase: Phase::Armed,
             waiting: VecDeque::new(),
@@ -377,6 +380,7 @@ impl Gatekeeper for KeyGate {
             GateEvent::Timer(HOLD) => self.held_too_long(now),
             GateEvent::Resized { rows, cols } => {
                 self.screen.resize(rows, cols);
+                self.columns = cols;
                 self.reading = None;
             }
             GateEvent::PluginReport(_) | GateEvent::Timer(_) => {}

@@ -57,6 +57,23 @@ fn a_draft_that_the_recipe_gives_up_is_put_back() {
 }
 
 #[test]
+fn an_engine_that_stops_before_the_backspaces() {
+    let mut run = ready();
+    run.typing("hello");
+    run.engine.delay = Duration::from_secs(40);
+    run.burst("\r");
+    run.pass(35_000);
+    assert_eq!(run.notes.len(), 1, "{:?}", run.notes);
+    run.pass(45_000);
+    run.engine.delay = Duration::from_millis(8);
+    assert!(run.engine.submitted.is_empty() && run.engine.composer == "hello");
+    run.notes.clear();
+    run.burst("\r");
+    run.pass(6_000);
+    run.assert_delivered("stopped", "hello");
+}
+
+#[test]
 fn a_dialog_over_a_draft_that_is_deleted() {
     let mut run = Run::ready(&recipe(GateRoute::ClearAndPaste));
     run.typing("hello");
@@ -148,4 +165,45 @@ fn a_large_message_that_is_taken_late() {
     run.pass(6_000);
     run.assert_delivered("late", &text);
     assert_eq!(run.sent[before..].iter().filter(|byte| **byte == b'\r').count(), 1);
+}
+
+/// The screen has the head of each line only; the keys tell the rest.
+#[test]
+fn long_lines_that_the_screen_cuts() {
+    let lines: String = (0..8).map(|n| format!("{n}{}\n", "abcdefghi ".repeat(20))).collect();
+    for text in ["abcdefghi ".repeat(300), lines] {
+        for (id, spec) in recipes() {
+            for scrolls in [false, true] {
+                let mut run = Run::ready(&spec);
+                run.event(GateEvent::Resized { rows: 40, cols: 64 });
+                run.engine.scrolls = scrolls;
+                run.burst(&text);
+                run.pass(1_000);
+                run.burst("\r");
+                run.pass(8_000);
+                run.assert_delivered(&id, text.trim_end());
+            }
+        }
+    }
+}
+
+/// Nobody tells what stands in the composer, or keys and screen differ: no Backspace is sent.
+#[test]
+fn a_draft_that_is_not_known_is_left_as_it_is() {
+    let long = "abcdefghi ".repeat(30).trim_end().to_owned();
+    for (typed, stands) in [("\x1b[A", long.as_str()), ("hello", "other words")] {
+        let mut run = Run::ready(&recipe(GateRoute::ClearAndPaste));
+        run.event(GateEvent::Resized { rows: 40, cols: 64 });
+        run.burst(typed);
+        run.engine.rewrite(stands);
+        run.pass(300);
+        run.engine.rewrite(stands);
+        run.paint();
+        run.pass(300);
+        run.burst("\r");
+        run.pass(8_000);
+        assert_eq!(run.engine.submitted, [stands]);
+        assert!(!run.sent.contains(&0x7f) && run.recorded.is_empty() && !run.done);
+        assert_eq!(run.notes.len(), 1, "{:?}", run.notes);
+    }
 }
