@@ -9,10 +9,20 @@ use crate::engines::screen_state::Reading;
 /// An engine that takes Enter paints soon; a screen that stands still for this share of the time to
 /// confirm has not taken it.
 const STILL_SHARE: u32 = 3;
+/// A message of this many bytes may take longer, up to so many times the time to confirm.
+const LARGE: usize = 16 << 10;
+const LARGE_FACTOR: u32 = 4;
 pub(super) const NOTE_UNCONFIRMED: &str =
     "it could not be confirmed that the engine took the first message";
 
 impl KeyGate {
+    /// Whether the message is so large that an engine which still paints may not have come to the Enter
+    /// yet. One more would then be a newline, or be the next message's.
+    fn still_takes_it(&self, now: Instant) -> bool {
+        let size = self.prefix.len() + self.recorded.as_ref().map_or(0, String::len);
+        size >= LARGE && self.quiet(now) < self.spec.timing.confirm() / STILL_SHARE
+    }
+
     /// Sends the submit and watches the composer.
     pub(super) fn send(&mut self, held: Held, with_block: bool, now: Instant) {
         self.send_bytes(&held.submit, now);
@@ -34,7 +44,8 @@ impl KeyGate {
             return self.keep(Phase::Confirming { held, since: now, again, with_block }, SLOW_TICK);
         }
         let waited = now.saturating_duration_since(since);
-        let is_over = waited >= self.spec.timing.confirm();
+        let limit = self.spec.timing.confirm();
+        let is_over = waited >= limit * if self.still_takes_it(now) { LARGE_FACTOR } else { 1 };
         let still_after = self.spec.timing.confirm() / STILL_SHARE;
         let still = waited >= still_after && self.quiet(now) >= still_after;
         let in_composer = reading.composer.as_ref().is_some_and(|c| !c.text.is_empty());

@@ -3,7 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::Effect;
+use super::clear::NOTE_NOT_CLEARED;
 use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, STEP, TICK};
 use crate::context::DisplayText;
 use crate::engines::gate_spec::{GateRoute, SubmitKey};
@@ -20,6 +23,13 @@ const LAG_LIMIT: Duration = Duration::from_millis(1_500);
 /// that we do not know.
 const START_QUIET: Duration = Duration::from_secs(1);
 
+/// So many rows of a draft are no chance.
+const SCROLLED: usize = 5;
+/// The columns of a prompt and the margins beside it.
+const EDGE: usize = 8;
+
+const NOTE_UNKNOWN_DRAFT: &str =
+    "the screen does not show the whole draft; the docs did not go with a message";
 pub(super) const NOTE_INEXACT: &str =
     "the stored text of the first message was read from the screen and may differ in blanks";
 
@@ -126,22 +136,33 @@ impl KeyGate {
                 self.send(held, true, now);
             }
             GateRoute::PasteAtStart => match known {
-                Some(text) if self.can_put_in() => self.paste_at_start(held, &text, now),
+                Some(text) if self.can_put_in() => {
+                    let lines = self.draft.lines_in(&composer.text, &self.spec.screen.chips);
+                    self.paste_at_start(held, &text, lines, now);
+                }
                 _ if self.has_editor() => self.ask_editor(held, now),
                 Some(_) => self.cannot_put_in(&held, now),
                 None if self.can_put_in() && !composer.text.is_empty() => {
                     self.note(NOTE_INEXACT);
                     let text = self.earlier.cut(&composer.text).to_owned();
-                    self.paste_at_start(held, &text, now);
+                    self.paste_at_start(held, &text, text.lines().count(), now);
                 }
                 None => self.cannot_put_in(&held, now),
             },
+            GateRoute::ClearAndPaste if self.no_backspace => {
+                self.note(NOTE_NOT_CLEARED);
+                self.release(&held, now);
+            }
             GateRoute::ClearAndPaste => match known {
                 Some(text) if self.can_put_in() => self.clear(held, text, composer, now),
-                // A folded paste or an image can't be put back, and of more lines the screen may not show all.
-                None if self.can_put_in() && !composer.chips && !composer.text.contains('\n') => {
+                None if self.can_put_in() && self.shows_all(composer) => {
                     self.note(NOTE_INEXACT);
                     self.clear(held, composer.text.clone(), composer, now);
+                }
+                // What is not known can't be put back: not one key of ours.
+                None if self.can_put_in() => {
+                    self.note(NOTE_UNKNOWN_DRAFT);
+                    self.release(&held, now);
                 }
                 _ => self.cannot_put_in(&held, now),
             },
@@ -163,11 +184,49 @@ impl KeyGate {
         let squeeze = |text: &str| text.split_whitespace().collect::<String>();
         let (typed, shown) = (squeeze(text), squeeze(&composer.text));
         // A long draft scrolls: the screen has only its end.
-        let scrolled = composer.text.lines().count() >= 5 && typed.ends_with(&shown);
+        let scrolled = composer.text.lines().count() >= SCROLLED && typed.ends_with(&shown);
         // A frame without a lower edge ends, for us, at the first blank line.
         let paragraph = squeeze(text.split("\n\n").next().unwrap_or_default()) == shown;
-        let agree = typed == shown || paragraph || scrolled || composer.chips;
+        // An editor would tell it exactly.
+        let part = !self.has_editor() && self.is_part(&composer.text, text);
+        let agree = typed == shown || paragraph || scrolled || composer.chips || part;
         agree.then(|| text.to_owned())
+    }
+
+    /// Whether the screen shows a part of this draft: its head (the rest is not painted yet, or finds no
+    /// room), or rows of it that are cut at the edge.
+    fn is_part(&self, shown: &str, text: &str) -> bool {
+        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+        let (head, all) = (squeeze(shown), squeeze(text));
+        if head.is_empty() || all.starts_with(&head) {
+            return !head.is_empty();
+        }
+        if !shown.contains('\n') && self.reaches_edge(shown) && all.ends_with(&head) {
+            return true;
+        }
+        let (rows, lines): (Vec<&str>, Vec<&str>) =
+            (shown.lines().collect(), text.lines().collect());
+        let fit = |lines: &[&str]| {
+            rows.iter().zip(lines).all(|(row, line)| {
+                let (cut, whole) = (squeeze(row), squeeze(line));
+                cut == whole || (self.reaches_edge(row) && whole.starts_with(&cut))
+            })
+        };
+        let from_end = lines.len().checked_sub(rows.len());
+        from_end.is_some_and(|at| fit(&lines) || (rows.len() >= SCROLLED && fit(&lines[at..])))
+    }
+
+    /// Whether there may be more of a row than the screen has room for. A prompt and a margin take some.
+    fn reaches_edge(&self, row: &str) -> bool {
+        row.width() + EDGE >= usize::from(self.columns)
+    }
+
+    /// Whether the screen alone tells the draft. Not a folded paste or an image, of more lines it may
+    /// not show all, and a long one may be cut. Where the keys say something else neither is to be trusted.
+    fn shows_all(&self, composer: &Composer) -> bool {
+        let line = !composer.chips && !composer.text.contains('\n');
+        let by_keys = self.draft.text().is_some_and(|text| !text.trim().is_empty());
+        line && !by_keys && !self.reaches_edge(&composer.text)
     }
 
     /// Passes the submit on as it came; the gate stays armed.

@@ -14,11 +14,22 @@ const LIMIT: usize = 8 << 20;
 pub(super) struct Draft {
     text: Option<String>,
     paste: Vec<u8>,
+    /// The pastes in it.
+    pastes: Vec<Pasted>,
     /// The last key was a backslash.
     backslash: bool,
     tabs_lost: bool,
     /// Blank lines may stand in a composer that shows nothing.
     blank: bool,
+}
+
+/// One paste in the draft.
+#[derive(Debug)]
+struct Pasted {
+    /// Where it ends, in bytes.
+    end: usize,
+    chars: usize,
+    line_ends: usize,
 }
 
 impl Draft {
@@ -27,6 +38,7 @@ impl Draft {
         Draft {
             text: Some(String::new()),
             paste: Vec::new(),
+            pastes: Vec::new(),
             backslash: false,
             tabs_lost,
             blank: false,
@@ -36,6 +48,15 @@ impl Draft {
     /// The text, if it is known.
     pub(super) fn text(&self) -> Option<&str> {
         self.text.as_deref()
+    }
+
+    /// How many lines of it the composer has, which shows `shown`: a paste that is folded into a chip
+    /// of one of these beginnings is no more than a word of its line.
+    pub(super) fn lines_in(&self, shown: &str, chips: &[String]) -> usize {
+        let sizes = chip_sizes(shown, chips);
+        let folded = self.pastes.iter().filter(|paste| sizes.contains(&paste.chars));
+        let lines = self.text.as_ref().map_or(0, |text| text.lines().count());
+        lines.saturating_sub(folded.map(|paste| paste.line_ends).sum())
     }
 
     /// Whether Enter now would make a new line in an engine that knows `\` + Enter.
@@ -56,6 +77,12 @@ impl Draft {
         self.reset();
     }
 
+    /// The composer was empty and got this text from us.
+    pub(super) fn set(&mut self, text: &str) {
+        self.text = Some(text.to_owned());
+        self.backslash = false;
+    }
+
     /// Something happened to it that keys do not tell.
     pub(super) fn forget(&mut self) {
         self.text = None;
@@ -66,6 +93,9 @@ impl Draft {
     /// Takes what went to the engine. An Enter that gets here has submitted or made a new line.
     pub(super) fn take(&mut self, event: &InputEvent) {
         let backslash = std::mem::take(&mut self.backslash);
+        if self.text.as_ref().is_none_or(String::is_empty) {
+            self.pastes.clear();
+        }
         let lines = self.text.as_ref().is_some_and(|text| text.contains('\n'));
         self.take_input(event, backslash);
         self.blank |= lines && self.text.is_none();
@@ -132,6 +162,8 @@ impl Draft {
         // Engines differ in what Backspace takes of a joined emoji.
         if last.chars().count() == 1 {
             text.pop();
+            let len = text.len();
+            self.pastes.retain(|paste| paste.end <= len);
         } else {
             self.text = None;
         }
@@ -146,11 +178,32 @@ impl Draft {
                     && !lines.chars().any(|c| c.is_control() && c != '\n' && c != '\t') =>
             {
                 let lines = if self.tabs_lost { lines.replace('\t', "    ") } else { lines };
+                // What the engine counts: before its own changes.
+                let (chars, line_ends) = (lines.chars().count(), lines.matches('\n').count());
                 text.push_str(&lines);
+                self.pastes.push(Pasted { end: text.len(), chars, line_ends });
             }
             _ => self.text = None,
         }
     }
+}
+
+/// The first number in each chip: engines that tell the size of a folded paste tell its characters.
+fn chip_sizes(shown: &str, chips: &[String]) -> Vec<usize> {
+    let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+    // A chip at the edge is broken into two rows.
+    let shown = squeeze(shown);
+    let labels = chips.iter().map(|chip| squeeze(chip)).filter(|chip| !chip.is_empty());
+    let mut sizes = Vec::new();
+    for label in labels {
+        for (at, _) in shown.match_indices(&label) {
+            let chip = shown[at..].split(']').next().unwrap_or_default();
+            let mut numbers = chip.split(|c: char| !c.is_ascii_digit());
+            let size = numbers.find(|number| !number.is_empty());
+            sizes.extend(size.and_then(|number| number.parse::<usize>().ok()));
+        }
+    }
+    sizes
 }
 
 /// A button went down or up; the wheel and motion change no draft.
@@ -172,6 +225,20 @@ mod tests {
         events.extend(decoder.give_up());
         events.iter().for_each(|event| draft.take(event));
         draft.text().map(str::to_owned)
+    }
+
+    #[test]
+    fn a_folded_paste_is_one_word_of_its_line() {
+        let mut draft = Draft::new(false);
+        let keys = "look:\n\x1b[200~a\r\nb\r\nc\x1b[201~\x1b[200~1\r2\r3\r4\x1b[201~\n!";
+        Decoder::new().feed(keys.as_bytes()).iter().for_each(|event| draft.take(event));
+        let lines = |shown: &str| draft.lines_in(shown, &["[Pasted Content".to_owned()]);
+        assert_eq!(lines("look:\na\nb\nc1\n2\n3\n4\n!"), 8);
+        assert_eq!(lines("look:\n[Pasted Content 5 chars][Pasted Content 7 chars]\n!"), 3);
+        assert_eq!(lines("look:\na\nb\nc[Pasted\nContent 7 chars]\n!"), 5);
+        assert_eq!(lines("look:\n[Pasted Content 6 chars]!"), 8, "not of ours");
+        draft.take(&Decoder::new().feed(b"\x7f")[0]);
+        assert_eq!(draft.lines_in("[Pasted Content 7 chars]", &["[Pasted Content".to_owned()]), 4);
     }
 
     #[test]

@@ -42,10 +42,14 @@ pub(super) fn typed(text: &str, newline: &str) -> Vec<u8> {
     harmless(text).replace('\t', "    ").replace('\n', newline).into_bytes()
 }
 
-/// The keys that reach the very start of a draft of so many lines.
-pub(super) fn to_start(spec: &PasteSpec, lines: usize) -> Vec<u8> {
+/// How often the key is sent that goes towards the start of a draft of so many lines.
+pub(super) fn start_times(spec: &PasteSpec, lines: usize) -> usize {
     // Twice the lines: a wrapped line may count as two.
-    let times = spec.start_times.max(lines.saturating_mul(2) + 10);
+    spec.start_times.max(lines.saturating_mul(2) + 10)
+}
+
+/// The keys that reach the very start, where it takes so many.
+pub(super) fn to_start(spec: &PasteSpec, times: usize) -> Vec<u8> {
     format!("{}{}", spec.start_key.repeat(times), spec.start_last).into_bytes()
 }
 
@@ -71,7 +75,7 @@ mod tests {
             start_last: "x".to_owned(),
             ..PasteSpec::default()
         };
-        assert_eq!(to_start(&spec, 3).len(), 71);
-        assert_eq!(to_start(&spec, 100).len(), 211);
+        assert_eq!(to_start(&spec, start_times(&spec, 3)).len(), 71);
+        assert_eq!(to_start(&spec, start_times(&spec, 100)).len(), 211);
     }
 }

@@ -1,10 +1,11 @@
 //! The machine for engines whose first message gets its block by keys. This file: its state and the
-//! way of each event. `decide` judges a submit, `editor` and `paste` carry a recipe out, `confirm` sees
+//! way of each event. `decide` judges a submit, `editor`, `paste` and `clear` carry a recipe out, `confirm` sees
 //! that the message went.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use super::clear::Clearing;
 use super::draft::Draft;
 use super::{EditorReply, Effect, GateEvent, Gatekeeper, TimerId};
 use crate::context::DisplayText;
@@ -74,8 +75,8 @@ pub(super) enum Phase {
     Editing { held: Held, outcome: Outcome },
     /// The editor is back; its repaint is waited for.
     Returning { held: Held, outcome: Outcome, since: Instant },
-    /// Backspaces are on their way. `shown`: the composer before.
-    Clearing { held: Held, text: String, shown: String, rounds: u8, since: Instant },
+    /// Backspaces are on their way.
+    Clearing(Clearing),
     /// Everything is pasted; Enter waits for it to be painted.
     Pasted { held: Held, since: Instant },
     /// Enter is sent; the composer must empty.
@@ -93,6 +94,8 @@ pub(super) struct KeyGate {
     /// A first message that is given and still to be sent.
     pub(super) pending: Option<DisplayText>,
     pub(super) screen: EngineScreen,
+    /// Its columns.
+    pub(super) columns: u16,
     pub(super) draft: Draft,
     pub(super) phase: Phase,
     /// What was typed behind a held submit.
@@ -109,6 +112,8 @@ pub(super) struct KeyGate {
     /// Our editor key got no answer in time; one may still come.
     pub(super) late_call: bool,
     pub(super) users_editor: bool,
+    /// The engine was seen not to take Backspaces.
+    pub(super) no_backspace: bool,
     /// The composer is ready for the given draft since then.
     pub(super) draft_ready_at: Option<Instant>,
     pub(super) recorded: Option<String>,
@@ -143,6 +148,7 @@ impl KeyGate {
             earlier,
             pending: draft,
             screen: EngineScreen::new(0, 0),
+            columns: 0,
             draft: Draft::new(spec.paste.tabs_lost),
             phase: Phase::Armed,
             waiting: VecDeque::new(),
@@ -153,6 +159,7 @@ impl KeyGate {
             standing: false,
             late_call: false,
             users_editor: false,
+            no_backspace: false,
             draft_ready_at: None,
             recorded: None,
             mode: Mode::Hidden,
@@ -278,6 +285,7 @@ impl KeyGate {
             self.phase,
             Phase::BeforeStart(_)
                 | Phase::Returning { .. }
+                | Phase::Clearing(_)
                 | Phase::Pasted { .. }
                 | Phase::Confirming { .. }
         );
@@ -293,7 +301,7 @@ impl KeyGate {
             | Phase::Asking { .. }
             | Phase::Editing { .. }
             | Phase::Returning { .. }
-            | Phase::Clearing { .. }
+            | Phase::Clearing(_)
             | Phase::Pasted { .. }
             | Phase::Confirming { .. } => self.waiting.push_back(event),
             Phase::Done => self.write(&event.bytes),
@@ -389,6 +397,7 @@ impl Gatekeeper for KeyGate {
             GateEvent::Timer(HOLD) => self.held_too_long(now),
             GateEvent::Resized { rows, cols } => {
                 self.screen.resize(rows, cols);
+                self.columns = cols;
                 self.reading = None;
             }
             GateEvent::PluginReport(_) | GateEvent::Timer(_) => {}

@@ -6,6 +6,7 @@
 //! front. In doubt the key is released unchanged and the gate stays armed. It never presses a key in
 //! a dialog, and never sends a message twice.
 
+mod clear;
 mod confirm;
 mod decide;
 mod draft;

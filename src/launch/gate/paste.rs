@@ -1,25 +1,18 @@
-//! The recipes that paste: at the start of the draft, or in place of it.
+//! Pasting: at the start of the draft, and what comes after any paste.
 
 use std::time::{Duration, Instant};
 
 use super::confirm::NOTE_UNCONFIRMED;
 use super::frame;
 use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, TICK};
-use crate::engines::screen_state::Composer;
 
+/// Keys that an engine takes some tenths of a second for.
+const MANY_KEYS: usize = 400;
 /// A paste is painted within this, also 500 KB of it.
 const PASTE_LIMIT: Duration = Duration::from_secs(6);
-/// A composer that takes Backspaces is empty after this.
-const CLEAR_LIMIT: Duration = Duration::from_millis(800);
-/// How often Backspaces are sent.
-const CLEAR_ROUNDS: u8 = 3;
 /// Enter waits this long after the paste of a given draft, where the recipe says nothing.
 const DRAFT_SETTLE: Duration = Duration::from_millis(250);
-/// Backspaces and End beyond what is known to be there.
-const SPARE_KEYS: usize = 8;
 const NOTE_NO_WAY: &str = "the engine takes no paste now; the docs did not go with a message";
-const NOTE_NOT_CLEARED: &str =
-    "the composer could not be emptied; the docs did not go with a message";
 
 impl KeyGate {
     /// Whether text can be put in by keys now.
@@ -40,67 +33,19 @@ impl KeyGate {
         self.release(held, now);
     }
 
-    pub(super) fn paste_at_start(&mut self, held: Held, text: &str, now: Instant) {
+    /// `lines`: how many the composer has of it.
+    pub(super) fn paste_at_start(&mut self, held: Held, text: &str, lines: usize, now: Instant) {
         self.record(text);
-        let mut keys = frame::to_start(&self.spec.paste, text.lines().count());
+        let times = frame::start_times(&self.spec.paste, lines);
+        let mut keys = frame::to_start(&self.spec.paste, times);
         keys.extend(self.framed(&self.prefix));
         self.send_bytes(&keys, now);
-        self.after_paste(held, now);
-    }
-
-    fn after_paste(&mut self, held: Held, now: Instant) {
-        if self.spec.paste.settle_ms == 0 {
+        // An engine paints each of the keys. After so many an Enter would come while it has still to
+        // take the paste, and be a part of that.
+        if self.spec.paste.settle_ms == 0 && times < MANY_KEYS {
             self.send(held, !self.prefix.is_empty(), now);
         } else {
             self.keep(Phase::Pasted { held, since: now }, TICK);
-        }
-    }
-
-    pub(super) fn clear(&mut self, held: Held, text: String, composer: &Composer, now: Instant) {
-        self.press_backspaces(&text, now);
-        let shown = composer.text.clone();
-        self.keep(Phase::Clearing { held, text, shown, rounds: 1, since: now }, TICK);
-    }
-
-    fn press_backspaces(&mut self, text: &str, now: Instant) {
-        let times = text.chars().count() + SPARE_KEYS;
-        let mut keys = b"\x1b[F".to_vec();
-        keys.extend(std::iter::repeat_n(0x7f, times));
-        self.send_bytes(&keys, now);
-    }
-
-    pub(super) fn cleared(
-        &mut self,
-        held: Held,
-        text: String,
-        shown: String,
-        rounds: u8,
-        since: Instant,
-        now: Instant,
-    ) {
-        let reading = self.read();
-        if reading.is_empty() && reading.takes_message() && self.is_echoed(now) {
-            self.record(&text);
-            let all = self.framed(&format!("{}{text}", self.prefix));
-            self.send_bytes(&all, now);
-            return self.keep(Phase::Pasted { held, since: now }, TICK);
-        }
-        if now.saturating_duration_since(since) < CLEAR_LIMIT {
-            return self.keep(Phase::Clearing { held, text, shown, rounds, since }, TICK);
-        }
-        let untouched = reading.composer.as_ref().is_some_and(|c| c.text == shown);
-        if untouched {
-            self.note(NOTE_NOT_CLEARED);
-            self.release(&held, now);
-        } else if rounds < CLEAR_ROUNDS && reading.takes_message() {
-            self.press_backspaces(&text, now);
-            let rounds = rounds + 1;
-            self.keep(Phase::Clearing { held, text, shown, rounds, since: now }, TICK);
-        } else {
-            // Half a draft must not be sent.
-            self.note(NOTE_NOT_CLEARED);
-            self.draft.forget();
-            self.rearm(now);
         }
     }
 

@@ -42,7 +42,7 @@ impl KeyGate {
             | Phase::Asking { .. }
             | Phase::Editing { .. }
             | Phase::Returning { .. }
-            | Phase::Clearing { .. }
+            | Phase::Clearing(_)
             | Phase::Pasted { .. }
             | Phase::Done => {}
         }
@@ -62,9 +62,7 @@ impl KeyGate {
                 self.no_editor_yet(held, purpose, since, patient, now);
             }
             Phase::Returning { held, outcome, since } => self.returned(held, outcome, since, now),
-            Phase::Clearing { held, text, shown, rounds, since } => {
-                self.cleared(held, text, shown, rounds, since, now);
-            }
+            Phase::Clearing(clearing) => self.cleared(clearing, now),
             Phase::Pasted { held, since } => self.pasted(held, since, now),
             Phase::Confirming { held, since, again, with_block } => {
                 self.phase = Phase::Confirming { held, since, again, with_block };
@@ -83,11 +81,11 @@ impl KeyGate {
     pub(super) fn held_too_long(&mut self, now: Instant) {
         match std::mem::replace(&mut self.phase, Phase::Armed) {
             Phase::Echo(held) | Phase::BeforeStart(held) => self.release(&held, now),
+            Phase::Clearing(clearing) => self.give_back(&clearing, now),
             // Whether the block got in is unknown.
             Phase::Asking { .. }
             | Phase::Editing { .. }
             | Phase::Returning { .. }
-            | Phase::Clearing { .. }
             | Phase::Pasted { .. }
             | Phase::Confirming { .. } => {
                 self.note(NOTE_UNCONFIRMED);

@@ -17,6 +17,14 @@ pub(super) struct FakeEngine {
     /// Never lets a text go.
     pub(super) deaf: bool,
     pub(super) working: bool,
+    /// Shows a paste of more than 1,000 characters as a chip, where the draft is nothing else.
+    pub(super) folds: bool,
+    /// Of a long draft it shows the end.
+    pub(super) scrolls: bool,
+    /// Does nothing on Backspace.
+    pub(super) no_backspace: bool,
+    /// Bytes that it takes in 20 ms; the rest waits.
+    pub(super) pace: usize,
     /// From a key to its effect.
     pub(super) delay: Duration,
     pub(super) composer: String,
@@ -42,6 +50,10 @@ impl FakeEngine {
             eats: 0,
             deaf: false,
             working: false,
+            folds: false,
+            scrolls: false,
+            no_backspace: false,
+            pace: usize::MAX,
             delay: Duration::from_millis(8),
             composer: String::new(),
             cursor: None,
@@ -110,9 +122,15 @@ impl FakeEngine {
             let placeholder = screen.placeholders.first().cloned().unwrap_or_default();
             return vec![format!("{prompt}{gap}\x1b[2m{placeholder}\x1b[m")];
         }
+        if self.folds && self.composer.len() > 1_000 {
+            let chip = screen.chips.first().expect("a chip");
+            return vec![format!("{prompt}{gap}{chip} {} chars]", self.composer.chars().count())];
+        }
         let indent = " ".repeat(prompt.chars().count() + gap.len());
         // A long draft is folded, as in the real ones.
-        let lines: Vec<&str> = text.split('\n').take(6).collect();
+        let lines: Vec<&str> = text.split('\n').collect();
+        let first = if self.scrolls { lines.len().saturating_sub(6) } else { 0 };
+        let lines = &lines[first..lines.len().min(first + 6)];
         lines
             .iter()
             .enumerate()
@@ -181,6 +199,7 @@ impl FakeEngine {
             Key::Enter if mods == Mods::ALT || mods == Mods::SHIFT => self.insert("\n"),
             Key::Enter if mods.is_none() => self.enter(),
             Key::Tab if self.spec.submit.contains(&SubmitKey::Tab) => self.enter(),
+            Key::Backspace if self.no_backspace => {}
             Key::Backspace => match self.cursor {
                 None => drop(self.composer.pop()),
                 // Joins what it likes; the tests do not look.

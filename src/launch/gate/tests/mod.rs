@@ -2,6 +2,7 @@
 //! does, in fake time. Each situation runs on every engine whose recipe touches keys.
 
 mod engine;
+mod large;
 mod prompted;
 mod random;
 mod situations;
@@ -149,7 +150,11 @@ impl Run {
             let Some(at) = next.filter(|at| *at <= end) else { break };
             self.now = self.now.max(at);
             if self.underway.first().is_some_and(|(due, _)| *due == at) {
-                let (_, bytes) = self.underway.remove(0);
+                let (_, mut bytes) = self.underway.remove(0);
+                if bytes.len() > self.engine.pace {
+                    let rest = bytes.split_off(self.engine.pace);
+                    self.underway.insert(0, (at + Duration::from_millis(20), rest));
+                }
                 if let Some(text) = self.engine.take(&bytes) {
                     self.event(GateEvent::EditorCalled { text });
                 }
