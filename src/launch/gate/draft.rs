@@ -90,6 +90,12 @@ impl Draft {
         self.blank = false;
     }
 
+    /// A key went to a dialog over the composer, or by a hair into it.
+    pub(super) fn doubt(&mut self) {
+        self.blank |= self.text.take().is_some_and(|text| text.contains('\n'));
+        self.backslash = false;
+    }
+
     /// Takes what went to the engine. An Enter that gets here has submitted or made a new line.
     pub(super) fn take(&mut self, event: &InputEvent) {
         let backslash = std::mem::take(&mut self.backslash);

@@ -334,7 +334,9 @@ impl KeyGate {
             // His own editor comes next, not the answer to ours.
             self.late_call = false;
         }
-        if !self.users_editor {
+        if !self.users_editor && event.pressed().is_some() && self.read().dialog {
+            self.draft.doubt();
+        } else if !self.users_editor {
             let unknown = self.draft.text().is_none() && event.pressed().is_some();
             if unknown && self.is_echoed(now) && self.read().is_empty() {
                 self.draft.reset();

@@ -88,6 +88,22 @@ fn a_dialog_is_answered_by_the_user_alone() {
 }
 
 #[test]
+fn a_letter_that_answers_a_dialog_is_no_draft() {
+    for (id, spec) in recipes() {
+        let mut run = Run::cold(&spec, PREFIX, None);
+        run.engine.dialog = true;
+        run.start();
+        run.burst("a");
+        run.pass(300);
+        run.engine.dialog = false;
+        run.paint();
+        run.pass(300);
+        run.line("hello");
+        run.assert_delivered(&id, "hello");
+    }
+}
+
+#[test]
 fn an_enter_before_the_start_waits_for_the_composer() {
     for (id, spec) in recipes() {
         let mut run = Run::cold(&spec, PREFIX, None);
