@@ -81,10 +81,13 @@ impl Bed {
     }
 }
 
-/// The answer was painted; some interfaces have scrolled it away in the next moment.
+/// The answer was painted; some interfaces have scrolled it away in the next moment, and some paint it
+/// in pieces, around what stood there before.
 fn answered(term: &PtyDriver) {
     let bytes = REPLY.as_bytes();
-    term.wait_until("answer", |_, raw| raw.windows(bytes.len()).any(|part| part == bytes));
+    term.wait_until("answer", |screen, raw| {
+        screen.contains(REPLY) || raw.windows(bytes.len()).any(|part| part == bytes)
+    });
     term.wait_for_quiet();
 }
 
