@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::draft::squeeze;
 use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, TICK};
 use crate::engines::screen_state::Composer;
 
@@ -44,7 +45,6 @@ impl Clearing {
 
 impl KeyGate {
     pub(super) fn clear(&mut self, held: Held, text: String, composer: &Composer, now: Instant) {
-        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
         let whole = !composer.chips && squeeze(&text) == squeeze(&composer.text);
         let shown = composer.text.clone();
         self.press_backspaces(Clearing { held, text, shown, whole, rounds: 0, since: now }, now);

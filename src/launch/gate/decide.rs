@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Effect;
 use super::clear::NOTE_NOT_CLEARED;
+use super::draft::squeeze;
 use super::machine::{HOLD, Held, KeyGate, Phase, SLOW_TICK, STEP, TICK};
 use crate::context::DisplayText;
 use crate::engines::gate_spec::{GateRoute, SubmitKey};
@@ -181,7 +182,6 @@ impl KeyGate {
     /// The text of the composer, where keys and screen agree on it.
     fn known_text(&self, composer: &Composer) -> Option<String> {
         let text = self.draft.text().filter(|_| !composer.images)?;
-        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
         let (typed, shown) = (squeeze(text), squeeze(&composer.text));
         // A long draft scrolls: the screen has only its end.
         let scrolled = composer.text.lines().count() >= SCROLLED && typed.ends_with(&shown);
@@ -196,7 +196,6 @@ impl KeyGate {
     /// Whether the screen shows a part of this draft: its head (the rest is not painted yet, or finds no
     /// room), or rows of it that are cut at the edge.
     fn is_part(&self, shown: &str, text: &str) -> bool {
-        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
         let (head, all) = (squeeze(shown), squeeze(text));
         if head.is_empty() || all.starts_with(&head) {
             return !head.is_empty();
@@ -283,7 +282,6 @@ impl KeyGate {
     /// Whether something is painted beside what was typed: a terminal that no engine has taken over
     /// yet echoes the keys by itself.
     fn shows_anything(&self) -> bool {
-        let squeeze = |text: &str| text.split_whitespace().collect::<String>();
         let shown: String =
             self.screen.snapshot().rows.iter().map(|row| squeeze(row.text())).collect();
         let typed = squeeze(self.draft.text().unwrap_or_default());

@@ -194,9 +194,13 @@ impl Draft {
     }
 }
 
+/// A text without its blanks: screens wrap and indent, so only the rest can be compared.
+pub(super) fn squeeze(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
 /// The first number in each chip: engines that tell the size of a folded paste tell its characters.
 fn chip_sizes(shown: &str, chips: &[String]) -> Vec<usize> {
-    let squeeze = |text: &str| text.split_whitespace().collect::<String>();
     // A chip at the edge is broken into two rows.
     let shown = squeeze(shown);
     let labels = chips.iter().map(|chip| squeeze(chip)).filter(|chip| !chip.is_empty());

@@ -122,7 +122,7 @@ fn meaning(number: i32) -> Option<Received> {
         Signal::SIGWINCH => Received::Resize,
         Signal::SIGTSTP => Received::Stop,
         Signal::SIGCONT => Received::Continued,
-        signal if LISTENED.contains(&signal) => Received::Forward(signal),
+        signal if ENDS.contains(&signal) => Received::Forward(signal),
         _ => return None,
     })
 }

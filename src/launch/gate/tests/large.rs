@@ -109,15 +109,21 @@ fn an_engine_that_takes_no_backspaces() {
     assert!(run.recorded.is_empty() && !run.done);
 }
 
+/// A composer that has folded a paste of this text into a chip.
+fn with_folded(spec: &GateSpec, text: &str) -> Run {
+    let mut run = Run::ready(spec);
+    run.engine.folds = true;
+    run.burst(pasted(text));
+    run.pass(1_000);
+    run
+}
+
 /// Where a paste is folded, few keys reach the start: an engine paints each of them.
 #[test]
 fn a_folded_paste_takes_few_keys_to_its_start() {
     let spec = recipe(GateRoute::PasteAtStart);
-    let mut run = Run::ready(&spec);
-    run.engine.folds = true;
     let text = long();
-    run.burst(pasted(&text));
-    run.pass(1_000);
+    let mut run = with_folded(&spec, &text);
     let before = run.sent.len();
     run.burst("\r");
     run.pass(6_000);
@@ -150,11 +156,8 @@ fn after_many_keys_enter_waits_for_the_paste() {
 #[test]
 fn a_large_message_that_is_taken_late() {
     let spec = recipe(GateRoute::PasteAtStart);
-    let mut run = Run::ready(&spec);
-    run.engine.folds = true;
     let text = long();
-    run.burst(pasted(&text));
-    run.pass(1_000);
+    let mut run = with_folded(&spec, &text);
     run.engine.delay = Duration::from_secs(5);
     let before = run.sent.len();
     run.burst("\r");
