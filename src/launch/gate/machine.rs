@@ -100,6 +100,8 @@ pub(super) struct KeyGate {
     pub(super) phase: Phase,
     /// What was typed behind a held submit.
     pub(super) waiting: VecDeque<InputEvent>,
+    /// What has gone out and is not in the draft yet; whether the screen showed all that went before.
+    unsettled: Vec<(InputEvent, bool)>,
     /// The last output of the engine, and the last bytes to it.
     pub(super) output_at: Option<Instant>,
     pub(super) key_at: Option<Instant>,
@@ -152,6 +154,7 @@ impl KeyGate {
             draft: Draft::new(spec.paste.tabs_lost),
             phase: Phase::Armed,
             waiting: VecDeque::new(),
+            unsettled: Vec::new(),
             output_at: None,
             key_at: None,
             seen_ready: false,
@@ -292,10 +295,10 @@ impl KeyGate {
         let in_dialog = may_be_covered && self.read().dialog;
         match self.phase {
             Phase::Armed => self.typed(event, now),
-            Phase::BeforeStart(_) if is_signal_key(&event) => self.signal_key(&event, now),
+            Phase::BeforeStart(_) if is_signal_key(&event) => self.signal_key(event, now),
             // These answer the dialog that is on the screen; the submit before it was not meant
             // for it.
-            _ if in_dialog => self.forward(&event, now),
+            _ if in_dialog => self.forward(event, now),
             Phase::Echo(_)
             | Phase::BeforeStart(_)
             | Phase::Asking { .. }
@@ -311,7 +314,7 @@ impl KeyGate {
     /// While an engine starts, which may take it long, the way out is open. As in a terminal's own
     /// queue, an interrupt takes along what was typed before it: the submit that waits, and all after
     /// it. A stop leaves them.
-    fn signal_key(&mut self, event: &InputEvent, now: Instant) {
+    fn signal_key(&mut self, event: InputEvent, now: Instant) {
         if !event.is_ctrl('z') {
             self.waiting.clear();
             self.rearm(now);
@@ -320,30 +323,27 @@ impl KeyGate {
     }
 
     fn typed(&mut self, event: InputEvent, now: Instant) {
+        self.settle();
         let candidate = !self.users_editor && self.pending.is_none() && self.submits(&event);
         if candidate {
             self.hold(event.bytes, now);
         } else {
-            self.forward(&event, now);
+            self.forward(event, now);
         }
     }
 
-    /// Passes a key on and remembers what it did to the draft.
-    pub(super) fn forward(&mut self, event: &InputEvent, now: Instant) {
+    /// Passes a key on. What it does to the draft is for [`Gatekeeper::settle`]: that needs a look at the
+    /// screen, and the key is not to wait for it.
+    fn forward(&mut self, event: InputEvent, now: Instant) {
         if self.spec.editor.ctrl.is_some_and(|letter| event.is_ctrl(letter)) {
             // His own editor comes next, not the answer to ours.
             self.late_call = false;
         }
-        if !self.users_editor && event.pressed().is_some() && self.read().dialog {
-            self.draft.doubt();
-        } else if !self.users_editor {
-            let unknown = self.draft.text().is_none() && event.pressed().is_some();
-            if unknown && self.is_echoed(now) && self.read().is_empty() {
-                self.draft.reset();
-            }
-            self.draft.take(event);
-        }
+        let echoed = self.is_echoed(now);
         self.send_bytes(&event.bytes, now);
+        if !self.users_editor {
+            self.unsettled.push((event, echoed));
+        }
     }
 
     fn user_bytes(&mut self, bytes: &[u8], now: Instant) {
@@ -379,6 +379,7 @@ impl Gatekeeper for KeyGate {
         if matches!(self.phase, Phase::Done) {
             return super::OpenGate.event(event, now);
         }
+        self.settle();
         match event {
             GateEvent::UserBytes(bytes) => self.user_bytes(bytes, now),
             GateEvent::EngineBytes(bytes) => {
@@ -405,6 +406,20 @@ impl Gatekeeper for KeyGate {
             GateEvent::PluginReport(_) | GateEvent::Timer(_) => {}
         }
         std::mem::take(&mut self.effects)
+    }
+
+    fn settle(&mut self) {
+        for (event, echoed) in std::mem::take(&mut self.unsettled) {
+            let pressed = event.pressed().is_some();
+            if pressed && self.read().dialog {
+                self.draft.doubt();
+                continue;
+            }
+            if pressed && echoed && self.draft.text().is_none() && self.read().is_empty() {
+                self.draft.reset();
+            }
+            self.draft.take(&event);
+        }
     }
 
     fn is_done(&self) -> bool {

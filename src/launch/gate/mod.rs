@@ -109,6 +109,9 @@ pub trait Gatekeeper {
     /// Takes one event. `now` never goes back.
     fn event(&mut self, event: GateEvent<'_>, now: Instant) -> Vec<Effect>;
 
+    /// What may be done once the effects of an event are carried out, and before the next event.
+    fn settle(&mut self) {}
+
     /// Whether the first message is through.
     fn is_done(&self) -> bool;
 }

@@ -74,6 +74,11 @@ impl Cell {
         self.0 & CODE != 0
     }
 
+    /// Without contents, or with a space.
+    pub(super) fn is_blank(self) -> bool {
+        matches!(self.0 & CODE, 0 | 0x20)
+    }
+
     pub(super) fn is_dim(self) -> bool {
         self.0 & Attrs::DIM.0 != 0
     }

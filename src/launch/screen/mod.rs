@@ -95,7 +95,9 @@ impl EngineScreen {
         let mut out = Row::default();
         out.wraps = line.wrapped;
         let mut text = String::new();
-        for cell in line.cells.iter().filter(|cell| !cell.is_continuation()) {
+        // Most of a screen is blank, and blanks at the end are not kept.
+        let painted = line.cells.iter().rposition(|cell| !cell.is_blank()).map_or(0, |at| at + 1);
+        for cell in line.cells[..painted].iter().filter(|cell| !cell.is_continuation()) {
             text.clear();
             self.term.write_cell(*cell, &mut text);
             let text = if text.is_empty() { " " } else { &text };

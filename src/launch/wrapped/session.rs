@@ -317,6 +317,7 @@ impl Session<'_> {
             self.armed = false;
             self.clock.gate_is_done();
         }
+        self.gate.settle();
     }
 
     fn editor(&mut self, event: EditorEvent) {
