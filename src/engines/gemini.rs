@@ -292,6 +292,10 @@ impl Dialogue for Stream {
                 "the engine reported an error: {}",
                 error.as_deref().unwrap_or("no reason given")
             )),
+            (None, _) if end.is_success() && self.lines.rest().is_some() => {
+                // It exits without waiting for its own writes.
+                Some("the engine ended with code 0 in the middle of a line of its output, and what followed is lost; send it again".to_owned())
+            }
             (None, _) if end.is_success() => {
                 // Seen for a text over the window and for a signal while the model works.
                 Some("the engine ended with code 0 and gave no result; it does so when the text is over its window".to_owned())

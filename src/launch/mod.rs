@@ -6,6 +6,7 @@ pub mod below;
 mod describe;
 pub mod detached;
 pub mod editor_socket;
+mod engine_pipe;
 pub mod gate;
 mod keeper;
 pub mod keys;

@@ -14,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
 use super::answer_writer::{AnswerWriter, Step};
+use super::engine_pipe;
 use super::notice::Notice;
 use super::plan::{LaunchPlan, StdinPlan};
 use super::strays::Strays;
@@ -145,7 +146,11 @@ impl OneShot {
     }
 }
 
-fn command(plan: &LaunchPlan, piped_stderr: bool) -> io::Result<std::process::Command> {
+fn command(
+    plan: &LaunchPlan,
+    stdout: Stdio,
+    piped_stderr: bool,
+) -> io::Result<std::process::Command> {
     let mut command = std::process::Command::new(&plan.program);
     command.args(&plan.args).current_dir(&plan.cwd);
     for name in &plan.env_remove {
@@ -157,7 +162,7 @@ fn command(plan: &LaunchPlan, piped_stderr: bool) -> io::Result<std::process::Co
         StdinPlan::File(path) => std::fs::File::open(path)?.into(),
         StdinPlan::Dialogue => Stdio::piped(),
     });
-    command.stdout(Stdio::piped());
+    command.stdout(stdout);
     command.stderr(if piped_stderr { Stdio::piped() } else { Stdio::inherit() });
     // A group of its own: a signal reaches the engine with all its children, and only by us.
     command.process_group(0);
@@ -197,7 +202,9 @@ async fn drive(
     let Watch { signals, strays, watcher, notice } = watch;
     notice(Notice::Starting);
     let piped_stderr = dialogue.wants_stderr() || limits.keeps_stderr;
-    let mut child: Child = tokio::process::Command::from(command(plan, piped_stderr)?).spawn()?;
+    let (stdout, engines_end) = engine_pipe::wide()?;
+    let command = command(plan, engines_end, piped_stderr)?;
+    let mut child: Child = tokio::process::Command::from(command).spawn()?;
     let group = Pid::from_raw(child.id().map_or(0, u32::cast_signed));
     tracing::info!(pid = group.as_raw(), "the engine runs");
     if let Some(watcher) = watcher {
@@ -206,7 +213,7 @@ async fn drive(
     notice(Notice::Started(group));
     let mut pipes = Pipes {
         stdin: child.stdin.take(),
-        stdout: child.stdout.take(),
+        stdout: Some(ChildStdout::from_std(stdout)?),
         stderr: child.stderr.take(),
         to_engine: Vec::new(),
         close_stdin: false,

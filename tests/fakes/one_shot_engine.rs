@@ -7,6 +7,7 @@
 //! | `FAKE_RECEIVED` | a file that gets all that it received: arguments, stdin, the files of its run |
 //! | `FAKE_REPLY` | its answer |
 //! | `FAKE_GO` | a FIFO that is read between the two halves of an answer that streams |
+//! | `FAKE_HURRY` | it writes as Node does before an exit: what the pipe has no room for is lost |
 //! | `FAKE_END` | `crash`: kills itself behind the answer; `hang`: waits to be killed; `fail`: an error |
 //!
 //! Says nothing about the real engines; those are in `tests/real`.
@@ -56,9 +57,26 @@ fn say(line: &str) {
 }
 
 fn put(text: &str) {
+    if var("FAKE_HURRY").is_some() {
+        return put_in_a_hurry(text.as_bytes());
+    }
     let mut out = std::io::stdout().lock();
     // A reader that has left is for omni-run to notice.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// One write that does not block; once one was cut short, nothing that comes later is written.
+fn put_in_a_hurry(bytes: &[u8]) {
+    use nix::fcntl::{FcntlArg, OFlag, fcntl};
+    static CUT: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+    if CUT.load(std::sync::atomic::Ordering::Relaxed) {
+        return;
+    }
+    let out = std::io::stdout();
+    fcntl(&out, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).expect("non-blocking stdout");
+    if nix::unistd::write(&out, bytes) != Ok(bytes.len()) {
+        CUT.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
 }
 
 fn reply() -> String {

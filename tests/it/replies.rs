@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::script_engine::ScriptEngine;
 use crate::stand_ins::{ENGINES, REPLY, StandIn};
 use crate::support::home::write;
-use crate::support::{run, sample_files};
+use crate::support::{TestHome, run, sample_files};
 
 /// A run of an engine: its own arguments, and whether the answer comes in pieces.
 struct Way {
@@ -160,6 +160,31 @@ fn s60_a_piece_of_the_answer_is_not_held_back() {
             assert_eq!(stored(&stand_in), [REPLY], "{name}");
         }
     }
+}
+
+/// The usual pipe has 64 KB; other systems than Linux have no wider one.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_engine_that_does_not_wait_for_its_writes_loses_no_answer() {
+    let long = "a long line of what was typed\n".repeat(4_000);
+    for way in ways() {
+        let (name, stand_in) = (way.name(), way.stand_in());
+        stand_in.home.set_env("FAKE_HURRY", "1");
+        let prompt = format!("{}\n{long}", way.prompt);
+        let way = Way { prompt: "-", ..way };
+        let finished = run(&mut stand_in.omni(&way.args(&["-p"])), prompt).expect_success();
+        assert!(finished.stdout.contains(REPLY) || way.is_raw(), "{name}: {finished:?}");
+        assert_eq!(stored(&stand_in), [REPLY], "{name}");
+    }
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_called_so() {
+    let home = TestHome::new();
+    home.install_script("gemini", "#!/bin/sh\ncat > /dev/null\nprintf '{\"type\":\"mess'\n");
+    let finished = run(home.omni().args(["gemini", "-p", "typed"]), "");
+    assert_eq!(finished.code(), 1, "{finished:?}");
+    assert!(finished.stderr.contains("in the middle of a line"), "{finished:?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod pty_driver;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod asleep;
 mod bed;
 mod cursor;
 mod cursor_stand_in;

@@ -225,7 +225,7 @@ pub(crate) mod kill {
     use crate::tui_bed::wait_until;
 
     /// The processes of a test's engine: they have its home, and are not omni-run.
-    fn processes(home: &TestHome) -> Vec<i32> {
+    pub(crate) fn processes(home: &TestHome) -> Vec<i32> {
         let home = [b"HOME=", home.home().as_os_str().as_bytes()].concat();
         let is_engine = |pid: &i32| {
             let env = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();

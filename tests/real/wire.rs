@@ -130,14 +130,20 @@ fn files(id: &str, reach: Reach) {
     }
 }
 
-/// 400 KB: over the limit of one argument, whole on the wire.
-fn large(id: &str) {
+/// One doc of 400 KB, with all that a text can hold, and the room for it.
+pub(crate) fn bed_with_400_kb(id: &str) -> Option<Bed> {
     let line = "line with\ttab, 世界 and \"quotes\" \\ and $HOME `x` ~ 0123456789\n";
     let text = format!("HEAD-MARK\n{}TAIL-MARK\n", line.repeat(400_000 / line.len()));
-    let Some(bed) = Bed::new(id, &[("big.md", text.as_bytes())]) else { return };
+    let bed = Bed::new(id, &[("big.md", text.as_bytes())])?;
     let window = format!("[{}]\ndefault-window = 2000000\nwindows = []\n", bed.engine.omni_id());
     write(bed.home.config().join("omni-run/engines.toml"), window);
     bed.engine.raise_window(&bed.home);
+    Some(bed)
+}
+
+/// 400 KB: over the limit of one argument, whole on the wire.
+fn large(id: &str) {
+    let Some(bed) = bed_with_400_kb(id) else { return };
     let prompt = "How long is it?";
     let block = bed.block(prompt);
     assert!(block.len() > 390_000, "the doc is not skipped: {} bytes", block.len());
