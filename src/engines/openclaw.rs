@@ -274,6 +274,8 @@ struct Envelope {
     reply: String,
     error: Option<String>,
     parsed: bool,
+    /// Its envelope has no end.
+    broken_off: bool,
 }
 
 impl Dialogue for Envelope {
@@ -285,8 +287,13 @@ impl Dialogue for Envelope {
     fn stdout_end(&mut self) -> Vec<Action> {
         let bytes = std::mem::take(&mut self.bytes);
         let start = bytes.iter().position(|b| *b == b'{').unwrap_or(bytes.len());
-        let Ok(object) = serde_json::from_slice::<Value>(&bytes[start..]) else {
-            return Vec::new();
+        let object = match serde_json::from_slice::<Value>(&bytes[start..]) {
+            Ok(object) => object,
+            Err(error) => {
+                // It exits without waiting for its own writes.
+                self.broken_off = error.is_eof() && start < bytes.len();
+                return Vec::new();
+            }
         };
         self.parsed = true;
         self.error = text_at(&object, &["error", "message"])
@@ -304,6 +311,9 @@ impl Dialogue for Envelope {
     fn verdict(&mut self, end: EngineEnd) -> Verdict {
         let failure = match &self.error {
             Some(error) => Some(format!("the engine reported an error: {error}")),
+            None if end.is_success() && self.broken_off => {
+                Some("the engine ended with code 0 in the middle of its output, and the rest is lost; send it again".to_owned())
+            }
             None if end.is_success() && !self.parsed => {
                 Some("the engine ended with code 0 and gave no result".to_owned())
             }

@@ -180,11 +180,13 @@ fn an_engine_that_does_not_wait_for_its_writes_loses_no_answer() {
 
 #[test]
 fn an_answer_that_breaks_off_is_called_so() {
-    let home = TestHome::new();
-    home.install_script("gemini", "#!/bin/sh\ncat > /dev/null\nprintf '{\"type\":\"mess'\n");
-    let finished = run(home.omni().args(["gemini", "-p", "typed"]), "");
-    assert_eq!(finished.code(), 1, "{finished:?}");
-    assert!(finished.stderr.contains("in the middle of a line"), "{finished:?}");
+    for engine in ["gemini", "openclaw"] {
+        let home = TestHome::new();
+        home.install_script(engine, "#!/bin/sh\ncat > /dev/null\nprintf '{\"type\":\"mess'\n");
+        let finished = run(home.omni().args([engine, "-p", "typed"]), "");
+        assert_eq!(finished.code(), 1, "{finished:?}");
+        assert!(finished.stderr.contains("in the middle of"), "{finished:?}");
+    }
 }
 
 #[test]
