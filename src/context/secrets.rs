@@ -3,6 +3,7 @@
 //! the policy's business, not this module's; a secret itself is never repeated.
 
 mod forms;
+mod weak;
 
 use super::first_message::{ContextReport, DocState};
 use super::snapshot::{ContextSnapshot, DocKind};
@@ -98,10 +99,23 @@ pub fn find(text: &str) -> Vec<Finding> {
 
 /// Every secret with its place, in order; none overlaps another.
 pub fn spans(text: &str) -> Vec<Span> {
+    in_order(text, false)
+}
+
+/// The same for a text that goes to other people: passwords that look like words as well.
+pub fn spans_for_others(text: &str) -> Vec<Span> {
+    in_order(text, true)
+}
+
+fn in_order(text: &str, also_weak: bool) -> Vec<Span> {
     let mut found = forms::private_keys(text);
     let mut start = 0;
     for line in text.split('\n') {
-        forms::in_line(line, |from, to, kind| found.push((start + from, start + to, kind)));
+        let mut add = |from, to, kind| found.push((start + from, start + to, kind));
+        forms::in_line(line, &mut add);
+        if also_weak {
+            weak::in_line(line, add);
+        }
         start += line.len() + 1;
     }
     // Of two that begin together the longer one counts: it hides both.

@@ -58,7 +58,7 @@ pub(super) fn in_line(line: &str, mut add: impl FnMut(usize, usize, &'static str
 }
 
 /// Where `part`, a piece of `line`, begins in it.
-fn place(line: &str, part: &str) -> usize {
+pub(super) fn place(line: &str, part: &str) -> usize {
     part.as_ptr().addr() - line.as_ptr().addr()
 }
 
@@ -167,11 +167,11 @@ const SECRET_KEYS: &[&str] = &[
     "token",
 ];
 /// How far back a key is looked for, in bytes.
-const LONGEST_KEY: usize = 48;
+pub(super) const LONGEST_KEY: usize = 48;
 /// The shortest value taken for a secret, in bytes.
 const SHORTEST_VALUE: usize = 10;
 /// The longest: what is longer is data.
-const LONGEST_VALUE: usize = 1024;
+pub(super) const LONGEST_VALUE: usize = 1024;
 /// Bits a character of a value must have on average: words and placeholders have less.
 const LEAST_ENTROPY: f64 = 3.2;
 
@@ -183,19 +183,21 @@ fn secret_values(line: &str, add: &mut impl FnMut(usize, usize, &'static str)) {
         at = sign + 1;
         // The key is what stands right in front, the value what comes right behind; bounded looks
         // both ways keep the pass linear.
-        if !is_secret_key(&line.as_bytes()[sign.saturating_sub(LONGEST_KEY)..sign]) {
+        let before = &line.as_bytes()[sign.saturating_sub(LONGEST_KEY)..sign];
+        if !ends_in_key(before, SECRET_KEYS) {
             continue;
         }
         let until = line.floor_char_boundary(at + LONGEST_VALUE + 16);
-        let after = line[at..until].trim_start_matches(['=', ':', '>']).trim_start();
-        if let Some(value) = secret_value(after) {
+        let (value, _) = value_at(&line[at..until]);
+        if is_secret_value(value) {
             let start = place(line, value);
             add(start, start + value.len(), VAGUE);
         }
     }
 }
 
-fn is_secret_key(before: &[u8]) -> bool {
+/// Whether a name that ends in one of these, in lower case and without `_` and `-`, stands at the end.
+pub(super) fn ends_in_key(before: &[u8], keys: &[&str]) -> bool {
     let key: Vec<u8> = before
         .trim_ascii_end()
         .iter()
@@ -206,26 +208,31 @@ fn is_secret_key(before: &[u8]) -> bool {
         .filter(|byte| byte.is_ascii_alphanumeric())
         .map(u8::to_ascii_lowercase)
         .collect();
-    SECRET_KEYS.iter().any(|end| {
+    keys.iter().any(|end| {
         key.len() >= end.len() && end.bytes().rev().zip(&key).all(|(wanted, byte)| wanted == *byte)
     })
 }
 
-fn secret_value(after: &str) -> Option<&str> {
+/// The value behind a `=` or `:`, and whether it stands in quotes.
+pub(super) fn value_at(behind: &str) -> (&str, bool) {
+    let after = behind.trim_start_matches(['=', ':', '>']).trim_start();
     let after = after.strip_prefix('\\').unwrap_or(after);
     let quote = after.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
     let value = match quote {
-        Some(quote) => after[1..].split(quote).next().unwrap_or(""),
+        Some(quote) => after[1..].split(quote).next().unwrap_or_default(),
         None => {
             let end =
                 |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | '"' | '\'' | '`');
-            after.split(end).next().unwrap_or("")
+            after.split(end).next().unwrap_or_default()
         }
     };
-    let value = value.trim_end_matches('\\');
+    (value.trim_end_matches('\\'), quote.is_some())
+}
+
+fn is_secret_value(value: &str) -> bool {
     let bytes = value.as_bytes();
     let has = |test: fn(&u8) -> bool| bytes.iter().any(test);
-    let is_secret = (SHORTEST_VALUE..=LONGEST_VALUE).contains(&value.len())
+    (SHORTEST_VALUE..=LONGEST_VALUE).contains(&value.len())
         && value.is_ascii()
         && has(u8::is_ascii_digit)
         && has(u8::is_ascii_alphabetic)
@@ -236,8 +243,7 @@ fn secret_value(after: &str) -> Option<&str> {
         && !value.contains("://")
         && !value.contains("...")
         && !is_placeholder(value)
-        && entropy(bytes) >= LEAST_ENTROPY;
-    is_secret.then_some(value)
+        && entropy(bytes) >= LEAST_ENTROPY
 }
 
 /// Passwords that everybody has: an example, not a secret.

@@ -1,7 +1,7 @@
 //! Secrets in docs (S72). The tokens here are made up, and put together at run time so that no
 //! scanner takes this file for a leak.
 
-use super::super::secrets::{find, scan, scan_sent, spans};
+use super::super::secrets::{find, scan, scan_sent, spans, spans_for_others};
 use super::*;
 
 #[test]
@@ -59,6 +59,43 @@ fn s72_few_false_alarms() {
         "basic authentication_and_more_words_2 here",
     ] {
         assert_eq!(find(line), [], "{line}");
+    }
+}
+
+#[test]
+fn weak_passwords_count_for_other_people_only() {
+    for (line, secret) in [
+        ("password=hunter2", "hunter2"),
+        ("my password: hunter2", "hunter2"),
+        ("DB_PASSWORD = hunter2", "hunter2"),
+        ("curl 'https://x.example/?user=a&pwd=letmein'", "letmein"),
+        ("\"password\": \"sommer\", \"user\": \"ann\"", "sommer"),
+        ("passphrase: 'correct horse battery'  # the old one", "correct horse battery"),
+        ("login(user=ann, password=geheim世界)", "geheim世界"),
+        (r#"{\"client_secret\": \"letmein\"}"#, "letmein"),
+    ] {
+        assert_eq!(find(line), [], "{line}");
+        let hidden: Vec<_> =
+            spans_for_others(line).iter().map(|span| &line[span.start..span.end]).collect();
+        assert_eq!(hidden, [secret], "{line}");
+    }
+    for line in [
+        "The password is stored in the vault, and the secret: nobody knows where.",
+        "password: String, secret: Option<Vec<u8>>",
+        "password: string",
+        "let password = read_password();",
+        "password = self.password",
+        "connect(password=password)",
+        "PASSWORD=$DB_PASSWORD",
+        "password = \"${DB_PASSWORD}\"",
+        "password=<yours>",
+        "password=your-password",
+        "password: ********",
+        "password = \"«password or secret masked»\"",
+        "password=",
+        "token=word and key: word",
+    ] {
+        assert_eq!(spans_for_others(line), [], "{line}");
     }
 }
 

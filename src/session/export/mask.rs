@@ -74,7 +74,7 @@ impl Masker {
     ) -> Cow<'t, str> {
         let mut masked = Cow::Borrowed(text);
         if self.looks_for_secrets {
-            let spans = secrets::spans(text);
+            let spans = secrets::spans_for_others(text);
             for span in &spans {
                 let found = Masked { message, line: first_line + span.line - 1, kind: span.kind };
                 self.note(found);
