@@ -17,8 +17,10 @@ const MODELS = {
 /// A Pi with a transcript: just what the extension sees of it.
 class FakePi {
   constructor({ session = "s1", model = MODELS.chat } = {}) {
-    Object.assign(this, { session, model, entries: [], handlers: {}, clock: Date.now() });
+    Object.assign(this, { session, model, entries: [], handlers: {} });
     this.load();
+    // What is typed is typed after the start, which may take its time.
+    this.clock = Date.now();
   }
 
   load() {
