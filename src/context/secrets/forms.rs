@@ -58,7 +58,7 @@ pub(super) fn in_line(line: &str, mut add: impl FnMut(usize, usize, &'static str
 }
 
 /// Where `part`, a piece of `line`, begins in it.
-pub(super) fn place(line: &str, part: &str) -> usize {
+fn place(line: &str, part: &str) -> usize {
     part.as_ptr().addr() - line.as_ptr().addr()
 }
 
@@ -167,7 +167,7 @@ const SECRET_KEYS: &[&str] = &[
     "token",
 ];
 /// How far back a key is looked for, in bytes.
-pub(super) const LONGEST_KEY: usize = 48;
+const LONGEST_KEY: usize = 48;
 /// The shortest value taken for a secret, in bytes.
 const SHORTEST_VALUE: usize = 10;
 /// The longest: what is longer is data.
@@ -177,23 +177,38 @@ const LEAST_ENTROPY: f64 = 3.2;
 
 /// `password = "…"`, `API_KEY: …` with a value that looks random.
 fn secret_values(line: &str, add: &mut impl FnMut(usize, usize, &'static str)) {
-    let mut at = 0;
-    while let Some(found) = line[at..].find(['=', ':']) {
-        let sign = at + found;
-        at = sign + 1;
-        // The key is what stands right in front, the value what comes right behind; bounded looks
-        // both ways keep the pass linear.
-        let before = &line.as_bytes()[sign.saturating_sub(LONGEST_KEY)..sign];
-        if !ends_in_key(before, SECRET_KEYS) {
-            continue;
-        }
-        let until = line.floor_char_boundary(at + LONGEST_VALUE + 16);
-        let (value, _) = value_at(&line[at..until]);
+    for Named { start, value, .. } in named_values(line, SECRET_KEYS) {
         if is_secret_value(value) {
-            let start = place(line, value);
             add(start, start + value.len(), VAGUE);
         }
     }
+}
+
+/// A value beside a telling name.
+pub(super) struct Named<'l> {
+    /// Where it begins in its line, in bytes.
+    pub(super) start: usize,
+    pub(super) value: &'l str,
+    /// It stands in quotes.
+    pub(super) quoted: bool,
+    /// It stands right behind a `=`.
+    pub(super) assigned: bool,
+}
+
+/// The values of a line beside names that end in one of `keys`.
+pub(super) fn named_values<'l>(line: &'l str, keys: &[&str]) -> impl Iterator<Item = Named<'l>> {
+    line.match_indices(['=', ':']).filter_map(move |(sign, mark)| {
+        // The key is what stands right in front, the value what comes right behind; bounded looks
+        // both ways keep the pass linear.
+        if !ends_in_key(&line.as_bytes()[sign.saturating_sub(LONGEST_KEY)..sign], keys) {
+            return None;
+        }
+        let at = sign + mark.len();
+        let until = line.floor_char_boundary(at + LONGEST_VALUE + 16);
+        let (value, quoted) = value_at(&line[at..until]);
+        let start = place(line, value);
+        Some(Named { start, value, quoted, assigned: mark == "=" && start == at })
+    })
 }
 
 /// Whether a name that ends in one of these, in lower case and without `_` and `-`, stands at the end.
@@ -214,7 +229,7 @@ pub(super) fn ends_in_key(before: &[u8], keys: &[&str]) -> bool {
 }
 
 /// The value behind a `=` or `:`, and whether it stands in quotes.
-pub(super) fn value_at(behind: &str) -> (&str, bool) {
+fn value_at(behind: &str) -> (&str, bool) {
     let after = behind.trim_start_matches(['=', ':', '>']).trim_start();
     let after = after.strip_prefix('\\').unwrap_or(after);
     let quote = after.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));

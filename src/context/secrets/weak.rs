@@ -1,7 +1,7 @@
 //! Passwords that look like words, `password=hunter2`. A warning for each of them in docs would be noise;
 //! they count where a text goes to other people, who lose little by one mask too many.
 
-use super::forms::{LONGEST_KEY, LONGEST_VALUE, VAGUE, ends_in_key, place, value_at};
+use super::forms::{LONGEST_VALUE, Named, VAGUE, ends_in_key, named_values};
 
 /// Names whose value is nothing else: a `token` is often a word of a parser.
 const KEYS: &[&str] = &["password", "passwd", "pwd", "passphrase", "secret"];
@@ -36,19 +36,12 @@ const PLACEHOLDERS: &[&str] =
 
 /// The weak passwords of one line.
 pub(super) fn in_line(line: &str, mut add: impl FnMut(usize, usize, &'static str)) {
-    for (sign, mark) in line.match_indices(['=', ':']) {
-        if !ends_in_key(&line.as_bytes()[sign.saturating_sub(LONGEST_KEY)..sign], KEYS) {
-            continue;
-        }
-        let at = sign + mark.len();
-        let until = line.floor_char_boundary(at + LONGEST_VALUE + 16);
-        let (value, quoted) = value_at(&line[at..until]);
-        let start = place(line, value);
+    for Named { start, value, quoted, assigned } in named_values(line, KEYS) {
+        let end = start + value.len();
         // Behind `= ` and `: ` without quotes may be code or a sentence; a lone word at the end is a value.
-        let lone = line[start + value.len()..].trim().is_empty();
-        let direct = mark == "=" && start == at;
-        if (quoted || direct || lone) && is_value(value) {
-            add(start, start + value.len(), VAGUE);
+        let lone = line[end..].trim().is_empty();
+        if (quoted || assigned || lone) && is_value(value) {
+            add(start, end, VAGUE);
         }
     }
 }
